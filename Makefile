@@ -1,0 +1,58 @@
+# Front door. `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --only-binary=:all: -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test lint format docs bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo 'Installing Pilotage into $(VENV) …'
+	@$(PIP) setuptools wheel
+	@$(PIP) --no-build-isolation -e '.[semantic]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	@echo 'Installing what the tests need …'
+	@$(PIP) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+install: $(VENV)/.base ## build .venv, nothing else
+
+run: $(VENV)/.base ## load the bundled library and show three real searches
+	@$(BIN)/pilotage library import --bundled
+	@for query in '인그레스 통하면 특정 파드만 요청이 몰려요' \
+	  'W0119 09:12:44.120 zk-client] session 0x1 expired for zookeeper, java.lang.OutOfMemoryError: Java heap space in proxy' \
+	  'how long to boil an egg'; do \
+	  printf '\n$$ pilotage library search %s\n' "'$$query'"; \
+	  $(BIN)/pilotage library search --limit 2 "$$query"; done
+
+test: $(VENV)/.dev ## lint, types, import law and every test, real components included
+	@sh tests/rig/debian.sh
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev ## format, rules, types, import law
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache >/tmp/pilotage-imports.$$$$ || { cat /tmp/pilotage-imports.$$$$; exit 1; }; rm -f /tmp/pilotage-imports.*
+
+format: $(VENV)/.dev ## write the code in its form
+	@$(BIN)/ruff format --quiet
+	@$(BIN)/ruff check --quiet --fix
+
+docs: $(VENV)/.dev ## write docs/reference from the code
+	@$(BIN)/python docs/generate.py
+
+bench: $(VENV)/.dev ## measure against peers (minutes); results go to the screen
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean: ## remove everything that was built here
+	@rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

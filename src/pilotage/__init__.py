@@ -1,0 +1,1 @@
+"""Pilotage: public incident reports as things that run."""

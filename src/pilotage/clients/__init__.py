@@ -1,0 +1,1 @@
+"""The only doors outside: databases, processes, networks. Nothing else opens one."""

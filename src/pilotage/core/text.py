@@ -1,0 +1,68 @@
+"""Text that may come from anywhere: normal form, what a terminal may show, nearest words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from rapidfuzz import distance, process
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def normalise(text: str) -> str:
+    """NFC form, so that decomposed Hangul (as macOS writes it) equals composed Hangul."""
+    return unicodedata.normalize("NFC", text)
+
+
+def printable(text: str) -> str:
+    """The text without control and direction-override characters, so that no report can drive a terminal."""
+    return _CONTROLS.sub("", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text cut at a word boundary to at most `limit` characters, with an ellipsis where it was cut."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    head, _, _ = cut.rpartition(" ")
+    return (head if len(head) > limit // 2 else cut).rstrip() + "…"
+
+
+def kebab(text: str) -> str:
+    """The slug of a name: `Parse.ly` becomes `parse-ly`, `엘라스틱` stays."""
+    return re.sub(r"[^0-9a-z가-힣]+", "-", normalise(text).lower()).strip("-")
+
+
+def nearest(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
+    """The known words that are nearest to a mistyped one, best first; empty when none is near.
+
+    The distance is optimal string alignment (insert, delete, replace, swap of neighbours), as typing errors
+    are: Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
+    A word that contains, or is contained in, the mistyped one also counts as near.
+    """
+    wanted = normalise(word).lower()
+    names = list(dict.fromkeys(known))
+    found = process.extract(
+        wanted,
+        names,
+        scorer=distance.OSA.normalized_similarity,
+        processor=str.lower,
+        limit=limit,
+        score_cutoff=0.6,
+    )
+    near = [name for name, _, _ in found]
+    parts = [n for n in names if len(wanted) >= 3 and wanted in n.lower() and n not in near]  # noqa: PLR2004
+    return (near + sorted(parts, key=len))[:limit]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest known words, or all of them when they are few, or nothing."""
+    names = list(dict.fromkeys(known))
+    near = nearest(word, names)
+    if near:
+        return "Did you mean " + " or ".join(f"'{name}'" for name in near) + "?"
+    if 0 < len(names) <= 12:  # noqa: PLR2004
+        return "Known are: " + ", ".join(sorted(names)) + "."
+    return ""

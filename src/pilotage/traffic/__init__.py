@@ -1,0 +1,1 @@
+"""The room of the traffic control plane; empty until it is built."""

@@ -1,0 +1,1 @@
+"""The room of the agent beside each proxy."""

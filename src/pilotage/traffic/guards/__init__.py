@@ -1,0 +1,1 @@
+"""The room of the guards that hold back a dangerous snapshot; pure."""

@@ -1,0 +1,1 @@
+"""The room of rendering and applying HAProxy configuration."""

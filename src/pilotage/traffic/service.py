@@ -1,0 +1,1 @@
+"""The room of the service that wires the traffic control plane together."""

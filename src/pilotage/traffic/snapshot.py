@@ -1,0 +1,1 @@
+"""The room of the snapshot: content-hashed desired state."""

@@ -1,0 +1,1 @@
+"""The room of the sources that tell which servers exist, one file each."""
