@@ -1,0 +1,132 @@
+"""What the search index holds of a record: token columns, tags, addresses, passages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pilotage.library.address import canonical_url
+from pilotage.library.analysis import tag_token, tokens
+from pilotage.library.record import LANGS, Lang, Record, Text
+from pilotage.library.terms import FACETS, Vocabulary, tags_of
+
+COLUMNS = ("name", "said", "tags", "body")
+"""Columns of the index. name: title, organisation, ids; said: phrases and symptoms; tags: vocabulary terms;
+body: the rest."""
+
+MOST_PASSAGES = 40
+_UNSPOKEN_FACETS = frozenset({"status", "severity", "source_kind", "year"})
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a record that gets its own vector.
+
+    Attributes:
+        part: what it is: title, summary, symptoms, mechanism, lessons or phrase.
+        lang: its language.
+        text: its words.
+    """
+
+    part: str
+    lang: Lang
+    text: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The index entry of one record.
+
+    Attributes:
+        columns: column name -> tokens separated by spaces.
+        tags: (facet, slug) pairs.
+        urls: canonical addresses of the sources.
+        passages: what the embedder is given.
+    """
+
+    columns: dict[str, str]
+    tags: list[tuple[str, str]]
+    urls: list[str]
+    passages: list[Passage]
+
+
+def index_entry(record: Record, vocabulary: Vocabulary) -> Entry:
+    """The index entry of a record."""
+    tags = tags_of(record, vocabulary)
+    said: list[str] = [*record.phrases.en, *record.phrases.ko, *_both(record.symptoms_text)]
+    name = [record.id, *record.aliases, record.org or "", *_both(record.title), *_organisation(record, vocabulary)]
+    return Entry(
+        columns={
+            "name": _joined(name),
+            "said": _joined(said),
+            "tags": " ".join([*_tag_tokens(tags, vocabulary), *_month(record)]),
+            "body": _joined(_body(record)),
+        },
+        tags=tags,
+        urls=list(dict.fromkeys(canonical_url(source.url) for source in record.sources or [])),
+        passages=passages(record),
+    )
+
+
+def passages(record: Record) -> list[Passage]:
+    """The pieces of a record that get vectors: phrases one by one, longer texts by paragraph."""
+    found: list[Passage] = []
+    for lang in LANGS:
+        found += [Passage("phrase", lang, phrase) for phrase in getattr(record.phrases, lang)]
+        for part, text in (("title", record.title), ("symptoms", record.symptoms_text), ("summary", record.summary)):
+            value = getattr(text, lang) if text else None
+            found += [Passage(part, lang, paragraph) for paragraph in paragraphs(value)]
+        steps = " ".join(getattr(step.label, lang) or "" for step in record.mechanism).strip()
+        if steps:
+            found.append(Passage("mechanism", lang, steps))
+        lessons = " ".join(paragraphs(getattr(record.lessons, lang) if record.lessons else None))
+        if lessons:
+            found.append(Passage("lessons", lang, lessons))
+    return found[:MOST_PASSAGES]
+
+
+def paragraphs(text: str | None) -> list[str]:
+    """The paragraphs of a text."""
+    return [part.strip() for part in (text or "").split("\n\n") if part.strip()]
+
+
+def _body(record: Record) -> list[str]:
+    parts: list[str] = []
+    for name, text in record.texts():
+        if name not in {"title", "symptoms_text"}:
+            parts += _both(text)
+    if record.impact:
+        parts += [record.impact.scope or "", record.impact.users or "", record.impact.region or ""]
+    return [part for part in parts if part and part != "unknown"]
+
+
+def _month(record: Record) -> list[str]:
+    if record.date is None or record.date_precision in {"year", "unknown"}:
+        return []
+    return [tag_token("month", record.date[:7])]
+
+
+def _organisation(record: Record, vocabulary: Vocabulary) -> list[str]:
+    term = vocabulary.terms.get("organisations", {}).get(record.org_slug or "")
+    return [] if term is None else list(term.names())
+
+
+def _tag_tokens(tags: list[tuple[str, str]], vocabulary: Vocabulary) -> list[str]:
+    found: list[str] = []
+    for facet, slug in tags:
+        found.append(tag_token(facet, slug))
+        if facet in _UNSPOKEN_FACETS or facet == "organisation":
+            continue
+        found += tokens(slug)
+        term = vocabulary.terms.get(FACETS[facet] or "", {}).get(slug)
+        if term is not None:
+            found += [token for lang in LANGS for token in tokens(term.label.get(lang, ""))]
+    return found
+
+
+def _both(text: Text | None) -> list[str]:
+    return [] if text is None else [part for part in (text.en, text.ko) if part]
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return " ".join(token for part in parts for token in tokens(part))
