@@ -9,6 +9,7 @@ only, so that both engines take them as they are.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 
@@ -74,7 +75,6 @@ def bigrams(run: str) -> list[str]:
     return [run[start : start + 2] for start in range(len(run) - 1)]
 
 
-@functools.lru_cache(maxsize=200_000)
 def _latin(run: str) -> tuple[str, ...]:
     lower = run.lower()[:_LONGEST]
     if _STATUS_PLURAL.fullmatch(lower):
@@ -88,15 +88,15 @@ def _latin(run: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+@functools.lru_cache(maxsize=200_000)
+def word_tokens(word: str) -> tuple[str, ...]:
+    """The index tokens of one word as `words` gives it."""
+    return tuple(bigrams(word)) if is_hangul(word) else _latin(word)
+
+
 def tokens(text: str) -> list[str]:
     """The index tokens of a text, in order."""
-    found: list[str] = []
-    for run in _RUN.findall(fold(text)):
-        if "가" <= run[0] <= "힣":
-            found += bigrams(run)
-        else:
-            found += _latin(run)
-    return found
+    return list(itertools.chain.from_iterable(map(word_tokens, _RUN.findall(fold(text)))))
 
 
 def words(text: str) -> list[str]:

@@ -59,7 +59,7 @@ def index_entry(record: Record, vocabulary: Vocabulary) -> Entry:
         columns={
             "name": _joined(name),
             "said": _joined(said),
-            "tags": " ".join([*_tag_tokens(tags, vocabulary), *_month(record)]),
+            "tags": " ".join([*_tag_tokens(tags, vocabulary), *_month(record), *_links(record)]),
             "body": _joined(_body(record)),
         },
         tags=tags,
@@ -104,6 +104,12 @@ def _month(record: Record) -> list[str]:
     if record.date is None or record.date_precision in {"year", "unknown"}:
         return []
     return [tag_token("month", record.date[:7])]
+
+
+def _links(record: Record) -> list[str]:
+    # So that a link made by hand is found from its other end as well.
+    targets = [*(record.related or []), *([record.recurrence_of] if record.recurrence_of else [])]
+    return [tag_token("link", target) for target in dict.fromkeys(targets)]
 
 
 def _organisation(record: Record, vocabulary: Vocabulary) -> list[str]:

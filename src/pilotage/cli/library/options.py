@@ -1,0 +1,143 @@
+"""Options that every library command shares, and what they open."""
+
+from __future__ import annotations
+
+import functools
+import locale
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import click
+
+from pilotage.core.settings import Settings, load
+from pilotage.library.embedding import installed, load_embedder
+from pilotage.library.record import Lang
+from pilotage.library.search.engine import Searcher
+from pilotage.library.search.query import facet_value
+from pilotage.library.search.lexicon import load_lexicon
+from pilotage.library.search.semantic import SemanticSearch
+from pilotage.library.stores.opening import open_store
+from pilotage.library.stores.protocol import Audience, Filters, Store, Tag
+from pilotage.library.terms import FACETS, facet_name, load_vocabulary
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class App:
+    """What a command needs to answer.
+
+    Attributes:
+        settings: the settings in force.
+        lang: language of the answer.
+        as_json: whether the answer is JSON.
+        audience: whose records it shows.
+    """
+
+    settings: Settings
+    lang: Lang
+    as_json: bool
+    audience: Audience
+
+    @contextmanager
+    def store(self, *, create: bool = False) -> Iterator[Store]:
+        """The store, open."""
+        opened = open_store(self.settings.store.url, busy_seconds=self.settings.store.busy_seconds, create=create)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+    def searcher(self, store: Store) -> Searcher:
+        """The search over a store, with likeness of meaning where it is wanted and installed."""
+        semantic = None
+        if self.settings.library.semantic and installed():
+            semantic = SemanticSearch(store, load_embedder())
+        return Searcher(store, semantic)
+
+
+def library_options(command: _Command) -> _Command:
+    """Adds `--store`, `--output`, `--lang` and `--include-private`; the command gets an `App` as `app`."""
+
+    @functools.wraps(command)
+    def with_app(
+        *args: Any, store_url: str | None, output: str, lang: str | None, include_private: bool | None, **kwargs: Any
+    ) -> Any:
+        app = make_app(store_url, output, lang, include_private=include_private)
+        return command(*args, app=app, **kwargs)
+
+    decorated: Any = with_app
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return cast("_Command", decorated)
+
+
+_OPTIONS = (
+    click.option("--store", "store_url", metavar="URL", help="Store: a file path, sqlite:///PATH or postgresql://…"),
+    click.option(
+        "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer."
+    ),
+    click.option("--lang", type=click.Choice(["en", "ko"]), help="Language of the answer; default: that of the locale."),
+    click.option("--include-private", is_flag=True, default=None, help="Show private records too."),
+)
+
+
+def make_app(
+    store_url: str | None, output: str, lang: str | None, *, include_private: bool | None = None
+) -> App:
+    """The `App` of the shared options; unset ones come from the settings."""
+    overrides: dict[str, Any] = {}
+    if store_url is not None:
+        overrides["store"] = {"url": store_url}
+    if include_private:
+        overrides["library"] = {"include_private": True}
+    if lang:
+        overrides["lang"] = lang
+    settings = load(overrides)
+    return App(
+        settings=settings,
+        lang=_language(settings.lang),
+        as_json=output == "json",
+        audience="all" if settings.library.include_private else "public",
+    )
+
+
+def _language(wanted: str) -> Lang:
+    if wanted in {"en", "ko"}:
+        return "ko" if wanted == "ko" else "en"
+    try:
+        spoken = locale.setlocale(locale.LC_MESSAGES, "")
+    except locale.Error:
+        spoken = ""
+    return "ko" if spoken.startswith("ko") else "en"
+
+
+def parse_terms(given: tuple[str, ...], store: Store, audience: Audience) -> tuple[Tag, ...]:
+    """`facet=value` or `facet:value` arguments as tags.
+
+    Raises:
+        UnknownTerm: the facet or the value does not exist.
+    """
+    if not given:
+        return ()
+    borne = store.facets(Filters(withdrawn=True), audience)
+    known = {facet: set(values) for facet, values in borne.items()}
+    known["status"] = {"draft", "reviewed", "withdrawn"}
+    tags: list[Tag] = []
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign:
+            name, sign, value = text.partition(":")
+        if not sign or not value:
+            raise click.UsageError(f"'{text}': write facet=value; facets are {', '.join(FACETS)}")
+        facet = facet_name(name)
+        tags.append((facet, facet_value(facet, value, load_vocabulary(), load_lexicon(), known)))
+    return tuple(dict.fromkeys(tags))
+
+
+def on_terminal() -> bool:
+    """Whether standard output is a terminal: colours and boxes there, plain lines elsewhere."""
+    return sys.stdout.isatty()

@@ -1,0 +1,43 @@
+"""A progress bar on the terminal, and silence elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+@contextmanager
+def bytes_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar that counts bytes; call what it gives with each number of bytes read."""
+    with Progress(
+        TextColumn(title), BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def count_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar that counts things; call what it gives after each."""
+    with Progress(
+        TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda: bar.advance(task)
+
+
+def size_of(paths: list[str]) -> int | None:
+    """Bytes of all files and folders together; None when one cannot be told (standard input)."""
+    total = 0
+    for text in paths:
+        path = Path(text)
+        try:
+            files = [path] if path.is_file() else [part for part in path.rglob("*") if part.is_file()]
+            total += sum(part.stat().st_size for part in files)
+        except OSError:
+            return None
+    return total or None

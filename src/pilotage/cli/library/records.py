@@ -1,0 +1,157 @@
+"""`pilotage library show`, `list` and `history`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+
+import click
+
+from pilotage.cli.library.options import App, library_options, parse_terms
+from pilotage.cli.library.rendering import console, date_words, one_line, say, say_json, say_record
+from pilotage.core.errors import NotFound
+from pilotage.core.text import did_you_mean
+from pilotage.library.record import read_record
+from pilotage.library.stores.protocol import Audience, Filters, Revision, Store, Stored
+from pilotage.library.terms import load_vocabulary
+
+
+def find(store: Store, name: str, audience: Audience) -> Stored:
+    """The record of an id or alias.
+
+    Raises:
+        NotFound: there is none that the audience may see; the hint names the nearest ids.
+    """
+    stored = store.get([name], audience).get(name)
+    if stored is None:
+        hint = did_you_mean(name, store.ids(audience)) if store.count(Filters(withdrawn=True), audience) < 20_000 else ""  # noqa: PLR2004
+        raise NotFound(f"no record '{name}'", hint=hint or "`pilotage library search` finds ids.")
+    return stored
+
+
+@click.command()
+@click.argument("id")
+@click.option("--revision", type=click.IntRange(1), help="An older state of the record.")
+@library_options
+def show(app: App, id: str, revision: int | None) -> None:  # noqa: A002 - the word that the user sees
+    """Show one incident: summary, mechanism, timeline, lessons, sources. An old id resolves too.
+
+    \b
+    Examples:
+      pilotage library show skyscanner-2019-04-23-haproxy-ingress-hot-podding
+      pilotage library show zalando-2018-09-07-iam-404-cronjob-api-server-oom --lang ko
+      pilotage library show ID --revision 1 --output json
+    """
+    with app.store() as store:
+        stored = find(store, id, app.audience)
+        document = stored.document
+        if revision is not None:
+            document = _revision(store.revisions(stored.id, app.audience), revision, stored.id).document
+    if app.as_json:
+        say_json(document)
+        return
+    record = read_record(document, where=stored.id)
+    say_record(console(), record, app.lang, load_vocabulary(), private=stored.private)
+
+
+def _revision(revisions: list[Revision], number: int, id: str) -> Revision:  # noqa: A002 - the word that the user sees
+    for revision in revisions:
+        if revision.number == number:
+            return revision
+    raise NotFound(f"'{id}' has no revision {number}", hint=f"It has 1 to {len(revisions)}.")
+
+
+@click.command("list")
+@click.argument("terms", nargs=-1, metavar="[FACET=VALUE]...")
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of records.")
+@click.option("--after", metavar="CURSOR", help="`next` of the page before.")
+@library_options
+def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> None:
+    """List incidents, newest first, that bear all the given terms. Withdrawn ones only with status=withdrawn.
+
+    \b
+    Examples:
+      pilotage library list
+      pilotage library list component=coredns year=2019
+      pilotage library list org=zalando --output json
+    """
+    with app.store() as store:
+        filters = Filters(all_of=parse_terms(terms, store, app.audience))
+        total = store.count(filters, app.audience)
+        page = store.page(filters, app.audience, limit=limit, after=_cursor(after))
+    records = [(read_record(stored.document, where=stored.id), stored) for stored in page]
+    last = records[-1][0] if len(records) == limit else None
+    next_page = f"{last.date or ''}~{last.id}" if last is not None else None
+    if app.as_json:
+        items = [
+            {
+                "id": record.id,
+                "aliases": list(record.aliases),
+                "organisation": record.org,
+                "date": record.date,
+                "date_kind": record.date_kind,
+                "date_precision": record.date_precision,
+                "title": record.title.get(app.lang) if record.title else "",
+                "status": record.status,
+                "private": stored.private,
+                "sources": [source.url for source in record.sources or []],
+            }
+            for record, stored in records
+        ]
+        say_json({"total": total, "items": items, "next": next_page})
+        return
+    out = console()
+    for record, stored in records:
+        title = one_line(record.title.get(app.lang) if record.title else "", 120)
+        mark = " [private]" if stored.private else ""
+        say(out, f"{date_words(record, app.lang):<22} {record.org or '?':<16} {title}{mark}")
+        say(out, record.id, "dim", indent=23)
+    say(out, f"{len(records)} of {total}" if app.lang == "en" else f"{total}건 중 {len(records)}건", "dim")
+    if next_page:
+        say(out, f"more: --after '{next_page}'" if app.lang == "en" else f"다음: --after '{next_page}'", "dim")
+
+
+def _cursor(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    date, sign, id_ = text.partition("~")
+    if not sign:
+        raise click.UsageError(f"'{text}' is no cursor; pass on `next` as it came")
+    return date, id_
+
+
+@click.command()
+@click.argument("id")
+@click.option("--diff", is_flag=True, help="Show what each revision changed.")
+@library_options
+def history(app: App, id: str, diff: bool) -> None:  # noqa: A002 - the word that the user sees
+    """List the revisions of a record, newest first, with what brought them.
+
+    \b
+    Examples:
+      pilotage library history google-cloud-2017-04-05-https-load-balancer-stale-config
+      pilotage library history ID --diff
+    """
+    with app.store() as store:
+        stored = find(store, id, app.audience)
+        revisions = store.revisions(stored.id, app.audience)
+    if app.as_json:
+        items = [
+            {"number": r.number, "stored_at": r.stored_at, "origin": r.origin, "digest": r.digest} for r in revisions
+        ]
+        say_json({"id": stored.id, "revisions": items})
+        return
+    out = console()
+    for place, revision in enumerate(revisions):
+        say(out, f"{revision.number}  {revision.stored_at}  {revision.origin}  {revision.digest[:12]}")
+        if diff and place + 1 < len(revisions):
+            for line in _changes(revisions[place + 1], revision):
+                say(out, line, "green" if line.startswith("+") else "red", indent=4)
+
+
+def _changes(old: Revision, new: Revision) -> list[str]:
+    before, after = (
+        json.dumps(revision.document, ensure_ascii=False, indent=1, sort_keys=True).splitlines() for revision in (old, new)
+    )
+    lines = difflib.unified_diff(before, after, lineterm="", n=0)
+    return [line for line in lines if line[:1] in "+-" and line[:3] not in {"+++", "---"}]

@@ -1,0 +1,187 @@
+"""Records and hits as text: colours and width on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text as RichText
+
+from pilotage.core.text import printable, shorten
+from pilotage.library.record import Lang, Record, Text
+from pilotage.library.search.answer import FIELD_LABELS, Hit
+from pilotage.library.search.snippets import Snippet
+from pilotage.library.terms import Vocabulary
+
+_PIPE_WIDTH = 10_000
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that colours on a terminal and never wraps in a pipe."""
+    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
+    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=_PIPE_WIDTH)
+
+
+def say_json(value: Any) -> None:
+    """Writes one JSON document to standard output."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def say(where: Console, text: str = "", style: str = "", *, indent: int = 0) -> None:
+    """Writes text of a record: nothing in it can drive the terminal or be read as markup."""
+    line = RichText(printable(text), style=style)
+    if indent and where.is_terminal:
+        for part in line.wrap(where, max(20, where.width - indent)):
+            where.print(" " * indent, part, sep="", soft_wrap=True)
+        return
+    where.print(" " * indent + line.plain if indent else line, style=style or None, markup=False)
+
+
+def date_words(record: Record, lang: Lang) -> str:
+    """The date with its kind, as precise as it is known."""
+    if record.date is None or record.date_precision == "unknown":
+        return "date not stated" if lang == "en" else "날짜 명시되지 않음"
+    shown = {"year": record.date[:4], "month": record.date[:7]}.get(record.date_precision or "day", record.date)
+    if record.date_kind == "published":
+        return f"published {shown}" if lang == "en" else f"{shown} 공개"
+    return shown
+
+
+def say_hit(where: Console, number: int, hit: Hit, lang: Lang) -> None:
+    """One hit of a search."""
+    record = hit.record
+    title = record.title.get(lang) if record.title else record.id
+    head = RichText(f"{number:>2}. ", style="bold") + RichText(printable(title), style="bold")
+    if hit.private:
+        head.append("  [private]" if lang == "en" else "  [비공개]", style="magenta")
+    if record.status != "reviewed":
+        head.append(f"  [{record.status}]", style="yellow")
+    where.print(head)
+    say(where, f"{record.org or '?'} · {date_words(record, lang)} · {record.id}", "cyan", indent=4)
+    line = hit.why.line(lang)
+    if line:
+        say(where, ("why: " if lang == "en" else "근거: ") + line, "green", indent=4)
+    for snippet in hit.why.snippets[:2]:
+        _say_snippet(where, snippet, lang)
+
+
+def _say_snippet(where: Console, snippet: Snippet, lang: Lang) -> None:
+    label = FIELD_LABELS.get(snippet.field, {}).get(lang, snippet.field)
+    line = RichText(f"{label}: ", style="dim")
+    last = 0
+    for start, end in snippet.marks:
+        line.append(printable(snippet.text[last:start]))
+        line.append(printable(snippet.text[start:end]), style="bold yellow")
+        last = end
+    line.append(printable(snippet.text[last:]))
+    if where.is_terminal:
+        for part in line.wrap(where, max(20, where.width - 4)):
+            where.print("    ", part, sep="", soft_wrap=True)
+    else:
+        where.print("    ", line, sep="")
+
+
+_SECTIONS: tuple[tuple[str, dict[Lang, str]], ...] = (
+    ("summary", {"en": "Summary", "ko": "요약"}),
+    ("symptoms_text", {"en": "Symptoms", "ko": "증상"}),
+    ("trigger", {"en": "Trigger", "ko": "촉발 요인"}),
+    ("mechanism", {"en": "Mechanism", "ko": "메커니즘"}),
+    ("detection", {"en": "Detection", "ko": "감지"}),
+    ("root_causes", {"en": "Root causes", "ko": "근본 원인"}),
+    ("contributing_notes", {"en": "Contributing factors", "ko": "기여 요인"}),
+    ("impact", {"en": "Impact", "ko": "영향"}),
+    ("events", {"en": "Timeline", "ko": "타임라인"}),
+    ("remediation", {"en": "Remediation", "ko": "조치"}),
+    ("action_items", {"en": "Follow-up", "ko": "후속 조치"}),
+    ("lessons", {"en": "Lessons", "ko": "교훈"}),
+    ("disagreement", {"en": "Where sources differ", "ko": "출처 간 불일치"}),
+)
+_STEP_KINDS: dict[str, dict[Lang, str]] = {
+    "latent_condition": {"en": "latent condition", "ko": "잠재 조건"},
+    "trigger": {"en": "trigger", "ko": "촉발"},
+    "propagation": {"en": "propagation", "ko": "전파"},
+    "amplification": {"en": "amplification", "ko": "증폭"},
+    "containment": {"en": "containment", "ko": "확산 차단"},
+}
+_NOT_STATED: dict[Lang, str] = {"en": "not stated in any source", "ko": "명시되지 않음"}
+
+
+def say_record(where: Console, record: Record, lang: Lang, vocabulary: Vocabulary, *, private: bool) -> None:
+    """A whole record."""
+    say(where, record.title.get(lang) if record.title else record.id, "bold")
+    marks = [record.org or "?", date_words(record, lang), record.status]
+    if private:
+        marks.append("private" if lang == "en" else "비공개")
+    say(where, " · ".join([*marks, record.id]), "cyan")
+    if record.withdrawn_reason is not None:
+        say(where, record.withdrawn_reason.get(lang), "bold magenta")
+    for facet, slugs in _tag_lines(record):
+        labels = ", ".join(vocabulary.facet_label(facet, slug, lang) for slug in slugs)
+        say(where, f"{facet.replace('_', ' ')}: {labels}", "dim")
+    for name, heading in _SECTIONS:
+        lines = _lines(record, name, lang)
+        state = record.provenance.get(name)
+        if not lines and state is not None and state.state == "not_stated":
+            lines = [_NOT_STATED[lang]]
+        if lines:
+            where.print()
+            say(where, heading[lang], "bold")
+            for line in lines:
+                say(where, line, indent=2)
+    _say_sources(where, record, lang)
+
+
+def _tag_lines(record: Record) -> list[tuple[str, list[str]]]:
+    listed = [
+        ("domain", record.domain),
+        ("root_cause", record.causes),
+        ("component", record.components),
+        ("symptom", record.symptoms),
+        ("contributing", record.contributing),
+    ]
+    return [(facet, slugs) for facet, slugs in listed if slugs]
+
+
+def _lines(record: Record, name: str, lang: Lang) -> list[str]:
+    value = getattr(record, name)
+    if value is None:
+        return []
+    if isinstance(value, Text):
+        return [part for part in value.get(lang).split("\n\n") if part.strip()]
+    if name == "mechanism":
+        return [_step_line(number, step, record, lang) for number, step in enumerate(value, start=1)]
+    if name == "impact":
+        if value.text:
+            return [value.text.get(lang)]
+        return [f"{key}: {part}" for key in ("scope", "users", "region") if (part := getattr(value, key)) and part != "unknown"]
+    if name == "events":
+        return [f"{event.at or _NOT_STATED[lang]}: {event.text.get(lang)}" for event in value]
+    return ["- " + item.text.get(lang) for item in value if item.text]
+
+
+def _step_line(number: int, step: Any, record: Record, lang: Lang) -> str:
+    order = {other.id: place for place, other in enumerate(record.mechanism, start=1)}
+    targets = ", ".join(str(order[target]) for target in step.leads_to)
+    arrow = {"latent_condition": "↥", "containment": "⊣"}.get(step.kind, "→")
+    tail = f"  {arrow} {targets}" if targets else ""
+    return f"{number}. [{_STEP_KINDS[step.kind][lang]}] {step.text.get(lang)}{tail}"
+
+
+def _say_sources(where: Console, record: Record, lang: Lang) -> None:
+    where.print()
+    say(where, "Sources" if lang == "en" else "출처", "bold")
+    default = record.provenance.get("default")
+    for number, source in enumerate(record.sources or [], start=1):
+        say(where, f"[{number}] {source.url} ({source.kind})", indent=2)
+        if source.archived:
+            say(where, f"archived: {source.archived}" if lang == "en" else f"보관본: {source.archived}", indent=6)
+    if default is not None and default.confidence:
+        word = "confidence" if lang == "en" else "신뢰도"
+        say(where, f"{word}: {default.confidence}" + (f" ({default.note})" if default.note else ""), "dim", indent=2)
+
+
+def one_line(text: str, limit: int = 100) -> str:
+    """The first line of a text, shortened."""
+    return shorten(printable(" ".join(text.split())), limit)

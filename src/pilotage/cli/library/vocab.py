@@ -1,0 +1,104 @@
+"""`pilotage library vocab`."""
+
+from __future__ import annotations
+
+import click
+
+from pilotage.cli.library.options import App, library_options
+from pilotage.cli.library.rendering import console, say, say_json
+from pilotage.core.errors import UnknownTerm
+from pilotage.core.text import did_you_mean, nearest
+from pilotage.library.stores.protocol import Filters
+from pilotage.library.terms import FACETS, KINDS, Term, load_vocabulary
+
+_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
+
+
+@click.command()
+@click.argument("kind", required=False)
+@click.argument("term", required=False)
+@click.option("--used", is_flag=True, help="Only terms that a record bears.")
+@library_options
+def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
+    """The terms that records are tagged with: label, definition, synonyms, number of records.
+
+    KIND is one of domains, symptoms, components, root-causes, contributing, detection, remediation, severities,
+    source-kinds, organisations; without it the kinds are listed. TERM is a slug, a label or a synonym.
+
+    \b
+    Examples:
+      pilotage library vocab
+      pilotage library vocab components
+      pilotage library vocab symptoms oom
+      pilotage library vocab components 인그레스 --lang ko
+    """
+    vocabulary = load_vocabulary()
+    with app.store() as store:
+        counts = store.facets(Filters(), app.audience)
+    if kind is None:
+        listed = [{"kind": name, "version": vocabulary.versions[name], "terms": len(vocabulary.of(name))} for name in KINDS]
+        if app.as_json:
+            say_json({"kinds": listed})
+            return
+        for item in listed:
+            say(console(), f"{item['kind']:<14} {item['terms']:>4} terms, version {item['version']}")
+        return
+    chosen = _kind(kind)
+    terms = list(vocabulary.of(chosen).values())
+    if term is not None:
+        terms = [_term(chosen, term, terms)]
+    borne = counts.get(_FACET_OF[chosen], {})
+    terms = [item for item in terms if not used or borne.get(item.slug)]
+    if app.as_json:
+        say_json({"kind": chosen, "terms": [_to_json(item, borne.get(item.slug, 0)) for item in terms]})
+        return
+    _say_terms(app, terms, borne, whole=term is not None)
+
+
+def _kind(name: str) -> str:
+    word = name.lower().replace("_", "-")
+    for known in KINDS:
+        if word in {known, known.removesuffix("s"), _FACET_OF[known].replace("_", "-")}:
+            return known
+    raise UnknownTerm(f"'{name}' is no kind of vocabulary", hint=did_you_mean(word, KINDS) or f"Kinds: {', '.join(KINDS)}.")
+
+
+def _term(kind: str, name: str, terms: list[Term]) -> Term:
+    wanted = name.strip().lower()
+    for term in terms:
+        if wanted in {known.lower() for known in term.names()}:
+            return term
+    names = {known.lower(): term.slug for term in terms for known in term.names()}
+    near = dict.fromkeys(names[word] for word in nearest(wanted, names))
+    hint = f"Did you mean {' or '.join(repr(slug) for slug in near)}?" if near else f"`pilotage library vocab {kind}` lists them."
+    raise UnknownTerm(f"'{name}' is no term of {kind}", hint=hint)
+
+
+def _to_json(term: Term, count: int) -> dict[str, object]:
+    return {
+        "slug": term.slug,
+        "label": dict(term.label),
+        "definition": dict(term.definition),
+        "synonyms": {lang: list(words) for lang, words in term.synonyms.items()},
+        "parent": term.parent,
+        "crosswalk": dict(term.crosswalk),
+        "replaced_by": term.replaced_by,
+        "records": count,
+    }
+
+
+def _say_terms(app: App, terms: list[Term], borne: dict[str, int], *, whole: bool) -> None:
+    out = console()
+    for term in terms:
+        label = term.label.get(app.lang, term.slug)
+        say(out, f"{term.slug:<32} {borne.get(term.slug, 0):>4}  {label}", "bold" if whole else "")
+        if not whole:
+            continue
+        say(out, term.definition.get(app.lang, ""), indent=4)
+        words = [word for names in term.synonyms.values() for word in names]
+        if words:
+            say(out, ("also: " if app.lang == "en" else "다른 말: ") + ", ".join(words), "dim", indent=4)
+        if term.parent:
+            say(out, ("part of: " if app.lang == "en" else "상위: ") + term.parent, "dim", indent=4)
+        for study, name in term.crosswalk.items():
+            say(out, f"{study}: {name}", "dim", indent=4)

@@ -1,0 +1,98 @@
+"""The command `pilotage`: exit codes and the one place where errors become words."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from pilotage.cli.lazy import LazyGroup
+from pilotage.core.errors import OutsideError, PilotageError, SafetyStop, StoreError
+from pilotage.core.text import printable
+
+EXIT_OK, EXIT_FINDINGS, EXIT_USAGE, EXIT_OUTSIDE, EXIT_SAFETY = 0, 1, 2, 3, 4
+_INTERRUPTED = 130
+
+GROUPS = {
+    "library": ("pilotage.cli.library.group:library", "Incident reports: search, read, import, export."),
+}
+
+
+@click.group(cls=LazyGroup, commands_at=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pilotage", message="%(prog)s %(version)s")
+def pilotage() -> None:
+    """Public incident reports as things that run.
+
+    \b
+    Examples:
+      pilotage library import --bundled
+      pilotage library search "pods OOMKilled behind the ingress"
+      pilotage library search --lang ko "인그레스 통하면 특정 파드만 요청이 몰려요"
+
+    Exit codes: 0 done, 1 findings (validate, verify), 2 wrong use or wrong input, 3 something outside or the
+    store failed, 4 stopped for safety.
+    """
+
+
+def exit_code(error: PilotageError) -> int:
+    """The exit code of an error: the one mapping of the tree."""
+    if isinstance(error, SafetyStop):
+        return EXIT_SAFETY
+    if isinstance(error, OutsideError | StoreError):
+        return EXIT_OUTSIDE
+    return EXIT_USAGE
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits."""
+    args = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(_run(args))
+
+
+def _run(args: list[str]) -> int:
+    as_json = _wants_json(args)
+    try:
+        result = pilotage.main(args=args, prog_name="pilotage", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        _say("interrupted", "Nothing that was under way was kept.", "interrupted", as_json=as_json)
+        return _INTERRUPTED
+    except click.ClickException as error:
+        _usage(error, as_json=as_json)
+        return EXIT_USAGE
+    except PilotageError as error:
+        _say(error.message, error.hint, error.code, as_json=as_json)
+        return exit_code(error)
+    except BrokenPipeError:
+        # The reader of a pipe (`| head`) has gone; that is no error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except Exception as error:  # noqa: BLE001 - the boundary: a fault of ours must still end in one clear message
+        traceback.print_exc(file=sys.stderr)
+        _say(f"{type(error).__name__}: {error}", "This is a fault of Pilotage; please report it.", "bug", as_json=as_json)
+        return EXIT_OUTSIDE
+    return result if isinstance(result, int) else EXIT_OK
+
+
+def _wants_json(args: Sequence[str]) -> bool:
+    pairs = zip(args, [*args[1:], ""], strict=True)
+    return any(one == "--output=json" or (one in {"--output", "-o"} and two == "json") for one, two in pairs)
+
+
+def _usage(error: click.ClickException, *, as_json: bool) -> None:
+    ctx = getattr(error, "ctx", None)
+    hint = f"Try '{ctx.command_path} --help'." if ctx is not None else "Try 'pilotage --help'."
+    _say(error.format_message(), hint, "usage", as_json=as_json)
+
+
+def _say(message: str, hint: str, code: str, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"error": {"code": code, "message": message, "hint": hint}}), err=True)
+        return
+    click.echo(f"pilotage: {printable(message)} [{code}]", err=True)
+    if hint:
+        click.echo(f"  {printable(hint)}", err=True)

@@ -1,0 +1,1 @@
+"""Exporters: the records in forms that other programs open."""

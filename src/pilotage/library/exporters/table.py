@@ -1,0 +1,62 @@
+"""The list of exporters, and writing to a file without ever leaving half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from pilotage.core.errors import StoreFull, UnknownTerm, UserError
+from pilotage.core.text import did_you_mean
+from pilotage.library.exporters.bundle import Bundle
+from pilotage.library.exporters.flat import Csv
+from pilotage.library.exporters.incident_json import IncidentJson, JsonLines
+from pilotage.library.exporters.model import Exporter
+from pilotage.library.exporters.sqlite_file import SqliteFile
+from pilotage.library.stores.protocol import Stored
+
+EXPORTERS: tuple[Exporter, ...] = (IncidentJson(), JsonLines(), Csv(), SqliteFile(), Bundle())
+"""Everything that `export --format` takes."""
+
+_OTHER_NAMES = {"json": "incident-json", "db": "sqlite", "ndjson": "jsonl"}
+
+
+def exporter_named(name: str) -> Exporter:
+    """The exporter of a name.
+
+    Raises:
+        UnknownTerm: there is none; the hint names the nearest ones.
+    """
+    wanted = _OTHER_NAMES.get(name, name)
+    for exporter in EXPORTERS:
+        if exporter.name == wanted:
+            return exporter
+    names = [exporter.name for exporter in EXPORTERS]
+    raise UnknownTerm(f"'{name}' is no export format", hint=did_you_mean(name, names) or f"Formats: {', '.join(names)}.")
+
+
+def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int:
+    """Writes an export to a file: whole, or not at all.
+
+    Raises:
+        UserError: the folder is not there or cannot be written.
+        StoreFull: the device is full; an older file of that name is left as it was.
+    """
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}", hint="Name a folder that exists and is yours.") from error
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            count = exporter.write(records, out)
+            out.flush()
+            os.fsync(out.fileno())
+        part.chmod(0o644)
+        part.replace(path)
+    except OSError as error:
+        raise StoreFull(f"cannot write {path}: {error.strerror}", hint="Make room and export again.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return count

@@ -1,0 +1,201 @@
+"""Bringing candidates into a store: one import is one transaction, all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz
+
+from pilotage.core.errors import InvalidInput
+from pilotage.library.canonical import digest
+from pilotage.library.embedding import Embedder, vectors_of
+from pilotage.library.entry import index_entry
+from pilotage.library.importers.model import Candidate, Note
+from pilotage.library.record import Record, read_record
+from pilotage.library.redaction import Redaction, redact
+from pilotage.library.stores.protocol import New, Outcome, Store, Writer
+from pilotage.library.terms import Vocabulary
+
+_ALIKE_TITLES = 80.0
+"""Likeness of two titles, 0 to 100, from which two records of one organisation and day are called alike."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Two records that may be about the same incident.
+
+    Attributes:
+        id: of the record that came in.
+        other: of the one that is there.
+        why: `same source` or `same organisation and date, similar title`.
+    """
+
+    id: str
+    other: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """What happened to one candidate.
+
+    Attributes:
+        id: of its record.
+        place: where it came from.
+        outcome: new, changed or unchanged.
+        notes: the mapping report of its importer.
+        redactions: what was blacked out.
+        alike: records that may be about the same incident.
+    """
+
+    id: str
+    place: str
+    outcome: Outcome
+    notes: tuple[Note, ...]
+    redactions: tuple[Redaction, ...]
+    alike: tuple[Likeness, ...]
+
+
+@dataclass
+class Report:
+    """The sum of an import.
+
+    Attributes:
+        new, changed, unchanged: number of records.
+        redacted: number of places that were blacked out.
+        alike: possible duplicates; reported, never merged.
+        unknown: slugs that the vocabulary does not know -> how often.
+    """
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    redacted: int = 0
+    alike: list[Likeness] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """Number of records that came in."""
+        return self.new + self.changed + self.unchanged
+
+
+class _Undo(Exception):  # noqa: N818 - a signal, no error
+    """Leaves the transaction of a dry run without keeping anything."""
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """How records are brought in.
+
+    Attributes:
+        store: where to.
+        vocabulary: for tags and index.
+        embedder: for vectors; None for none.
+        private: whether the records become private, and are redacted first.
+        words: words to black out in private records.
+        dry_run: whether everything is undone at the end.
+        on_item: told what happened to each candidate.
+    """
+
+    store: Store
+    vocabulary: Vocabulary
+    embedder: Embedder | None = None
+    private: bool = False
+    words: Sequence[str] = ()
+    dry_run: bool = False
+    on_item: Callable[[Item], None] | None = None
+
+    def run(self, candidates: Iterable[Candidate]) -> Report:
+        """Brings all candidates in, in one transaction.
+
+        Raises:
+            InvalidInput: a candidate is no record, or an id came twice with different content; nothing is kept.
+            Conflict: an id or alias belongs to another record; nothing is kept.
+        """
+        report = Report()
+        try:
+            with self.store.transaction() as writer:
+                seen: dict[str, str] = {}
+                for candidate in candidates:
+                    self._take(candidate, writer, report, seen)
+                if self.dry_run:
+                    raise _Undo
+        except _Undo:
+            pass
+        return report
+
+    def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: dict[str, str]) -> None:
+        document = dict(candidate.document)
+        redactions: list[Redaction] = []
+        if self.private:
+            document, redactions = redact(document, self.words)
+            document["visibility"] = "private"
+        record = read_record(document, where=candidate.place)
+        new = self._prepare(record, document, candidate)
+        if seen.setdefault(record.id, new.digest) != new.digest:
+            raise InvalidInput(
+                f"{candidate.place}: the id '{record.id}' came before in this import, with other content",
+                hint="Give one of them another id; nothing was imported.",
+            )
+        there = writer.find(record.id)
+        if there is None or there.digest != new.digest:
+            alike = tuple(_alike(record, new, writer))
+            if self.embedder is not None:
+                new.vectors[self.embedder.name] = vectors_of(new.entry, self.embedder)
+        else:
+            alike = ()
+        outcome = writer.put(new)
+        _count(report, outcome, redactions, alike, candidate.notes)
+        if self.on_item is not None:
+            self.on_item(Item(record.id, candidate.place, outcome, candidate.notes, tuple(redactions), alike))
+
+    def _prepare(self, record: Record, document: dict[str, object], candidate: Candidate) -> New:
+        entry = index_entry(record, self.vocabulary)
+        return New(
+            id=record.id,
+            aliases=tuple(record.aliases),
+            document=document,
+            digest=digest(document),
+            private=record.visibility == "private",
+            entry=entry,
+            origin=f"{candidate.format}: {candidate.place}",
+            order_date=record.date or "",
+        )
+
+
+def _alike(record: Record, new: New, writer: Writer) -> Iterable[Likeness]:
+    found: dict[str, str] = {}
+    for ids in writer.owners(new.entry.urls).values():
+        found |= dict.fromkeys(ids, "same source")
+    title = record.title.get("en") if record.title else ""
+    if record.org_slug and record.date and title:
+        for other, document in writer.same_day(record.org_slug, record.date):
+            if fuzz.token_set_ratio(title, _title_of(document)) >= _ALIKE_TITLES:
+                found.setdefault(other, "same organisation and date, similar title")
+    known = {*record.related_reasons, *(record.related or []), record.recurrence_of, record.id}
+    return [Likeness(record.id, other, why) for other, why in sorted(found.items()) if other not in known]
+
+
+def _title_of(document: Mapping[str, object]) -> str:
+    title = document.get("title")
+    if not isinstance(title, dict):
+        return ""
+    return str(title.get("en") or title.get("ko") or "")
+
+
+def _count(
+    report: Report,
+    outcome: Outcome,
+    redactions: Sequence[Redaction],
+    alike: tuple[Likeness, ...],
+    notes: Sequence[Note],
+) -> None:
+    setattr(report, outcome, getattr(report, outcome) + 1)
+    report.redacted += len(redactions)
+    report.alike += alike
+    for note in notes:
+        if note.kind == "unknown-slug":
+            key = f"{note.target}: {note.source}" if note.target else note.source
+            report.unknown[key] = report.unknown.get(key, 0) + 1

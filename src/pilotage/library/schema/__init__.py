@@ -1,0 +1,1 @@
+"""JSON Schema of a record: made from the model, shipped as `record.schema.json`."""

@@ -1,0 +1,263 @@
+"""From a query to an answer: ask the store, weigh words and meaning, decide whether anything is good enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pilotage.library.analysis import tokens
+from pilotage.library.record import Lang, Record, read_record
+from pilotage.library.search.answer import Answer, Hit, Why
+from pilotage.library.search.lexicon import Lexicon, load_lexicon
+from pilotage.library.search.plan import Clue, Plan, make_plan, plan_tokens
+from pilotage.library.search.query import Query, parse_query, refuse_unreadable
+from pilotage.library.search.ranking import Evidence, Ranked, rank
+from pilotage.library.search.semantic import Likeness, SemanticSearch
+from pilotage.library.search.snippets import snippets
+from pilotage.library.stores.protocol import Audience, Filters, Frequencies, Store, Tag
+from pilotage.library.terms import FACETS, Term, Vocabulary, load_vocabulary
+
+CANDIDATES = 400
+"""How many records the store hands over for ranking; facets count the good ones among them."""
+
+_CLOSELY_READ = 40
+_SEMANTIC_TEXT = 600
+_MOST_COUNTED = 50_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked.
+
+    Attributes:
+        text: the query, typed or pasted.
+        filters: facet terms from outside the query.
+        audience: whose records.
+        lang: language of labels and snippets.
+        limit: number of hits.
+        offset: number of hits to pass over.
+        facets: whether the answer counts facets.
+    """
+
+    text: str
+    filters: Filters = Filters()
+    audience: Audience = "public"
+    lang: Lang = "en"
+    limit: int = 10
+    offset: int = 0
+    facets: bool = False
+
+
+class Searcher:
+    """Answers queries over one store.
+
+    Args:
+        store: where the records are.
+        semantic: likeness of meaning, or None to answer from words alone.
+        vocabulary: the controlled vocabulary.
+        lexicon: its names.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        semantic: SemanticSearch | None = None,
+        vocabulary: Vocabulary | None = None,
+        lexicon: Lexicon | None = None,
+    ) -> None:
+        self.store = store
+        self.semantic = semantic
+        self.vocabulary = vocabulary or load_vocabulary()
+        self.lexicon = lexicon or load_lexicon()
+        self._counted: tuple[int, int, dict[str, int]] | None = None
+
+    def search(self, request: Request) -> Answer:
+        """The answer to a request.
+
+        Raises:
+            UnknownTerm: the query has a `field:value` that does not exist.
+            InvalidInput: the query is not text.
+        """
+        refuse_unreadable(request.text)
+        query = self.understand(request.text, request.audience)
+        filters = _joined(request.filters, query.filters)
+        if query.empty:
+            return self._browse(request, query, filters)
+        counts = self._frequencies(plan_tokens(query))
+        plan = make_plan(query, counts, self.lexicon)
+        ranked = self.rank(query, plan, filters, request.audience)
+        good = [item for item in ranked if item.good]
+        return self._answer(request, query, plan, good, ranked[0].confidence if ranked else 0.0)
+
+    def understand(self, text: str, audience: Audience) -> Query:
+        """What a query asks for; values that only records know are looked up when a filter needs them."""
+        known: dict[str, set[str]] = {"status": {"draft", "reviewed", "withdrawn"}}
+        if ":" in text:
+            facets = self.store.facets(Filters(withdrawn=True), audience)
+            known |= {facet: set(values) | known.get(facet, set()) for facet, values in facets.items()}
+        return parse_query(text, self.vocabulary, self.lexicon, known)
+
+    def _frequencies(self, wanted: Sequence[str]) -> Frequencies:
+        """Frequencies are kept as long as the store stays as it is: common words are dear to count."""
+        version = self.store.data_version("public")
+        if self._counted is None or self._counted[0] != version:
+            self._counted = (version, self.store.frequencies(()).records, {})
+        _, records, known = self._counted
+        missing = [token for token in wanted if token not in known]
+        if missing:
+            if len(known) > _MOST_COUNTED:
+                known.clear()
+            known |= self.store.frequencies(missing).of
+        return Frequencies(records, {token: known.get(token, 0) for token in wanted})
+
+    def rank(self, query: Query, plan: Plan, filters: Filters, audience: Audience) -> list[Ranked]:
+        """All candidates, best first."""
+        lexical = dict(self.store.match(plan.match, filters, audience, limit=CANDIDATES))
+        likeness = self._likeness(query, plan, filters, audience, lexical)
+        by_meaning = sorted(likeness, key=lambda key: -likeness[key].score)
+        close = list(dict.fromkeys([*list(lexical)[:_CLOSELY_READ], *by_meaning[:_CLOSELY_READ]]))
+        tags = self.store.tags(close, audience)
+        columns = self.store.columns(close, audience)
+        evidence = [
+            Evidence(
+                key,
+                lexical.get(key, 0.0),
+                likeness.get(key),
+                frozenset(" ".join(columns[key].values()).split()) if key in columns else frozenset(),
+                frozenset(tags.get(key, ())),
+            )
+            for key in dict.fromkeys([*lexical, *likeness])
+        ]
+        return rank(query, plan, evidence, semantic=self.semantic is not None)
+
+    def _likeness(
+        self, query: Query, plan: Plan, filters: Filters, audience: Audience, lexical: Mapping[str, float]
+    ) -> dict[str, Likeness]:
+        if self.semantic is None:
+            return {}
+        text = query.text if not query.pasted else " ".join(word.text for word in query.words)
+        if not text.strip():
+            return {}
+        near = self.semantic.nearest(text[:_SEMANTIC_TEXT], audience, limit=CANDIDATES // 2)
+        strict = bool(plan.match.require or plan.match.exclude or plan.match.title)
+        others = [] if strict else [key for key in near if key not in lexical]
+        tags = self.store.tags(others, audience)
+        return {
+            key: value
+            for key, value in near.items()
+            if key in lexical or (key in tags and _allowed(tags[key], filters))
+        }
+
+    def _answer(self, request: Request, query: Query, plan: Plan, good: list[Ranked], confidence: float) -> Answer:
+        shown = good[request.offset : request.offset + request.limit]
+        stored = self.store.get([item.id for item in shown], request.audience)
+        weights = {token: clue.weight for clue in plan.clues for token in clue.tokens}
+        for clue in plan.clues:
+            for term in clue.concepts:
+                weights |= {token: clue.weight for name in term.label.values() for token in tokens(name)}
+        hits = []
+        for item in shown:
+            if item.id in stored:
+                record = read_record(stored[item.id].document, where=item.id)
+                why = _why(item, record, plan, weights, query, request.lang)
+                hits.append(Hit(record, stored[item.id].private, item.score, why))
+        return Answer(
+            query=request.text,
+            total=len(good),
+            no_good_match=not good,
+            suggestions=() if good else tuple(self._suggestions(query)),
+            hits=tuple(hits),
+            facets=self._facets(good, request),
+            used=plan.used_terms,
+            pasted=query.pasted,
+            clipped=query.clipped,
+            corrections=plan.corrections,
+            semantic=self.semantic.embedder.name if self.semantic else "",
+            confidence=confidence,
+        )
+
+    def _facets(self, good: Sequence[Ranked], request: Request) -> dict[str, dict[str, int]]:
+        if not request.facets or not good:
+            return {}
+        return self.store.facets(Filters(withdrawn=True), request.audience, [item.id for item in good])
+
+    def _suggestions(self, query: Query) -> list[Term]:
+        spoken = [m.term for m in query.mentions if m.term.kind != "organisations"]
+        near = self.lexicon.nearest_terms([word.text for word in query.words])
+        borne = self.store.facets(Filters(), "public")
+        listed = {(term.kind, term.slug): term for term in [*spoken, *near]}
+        return [term for term in listed.values() if term.slug in borne.get(_facet_of(term), {})][:5]
+
+    def _browse(self, request: Request, query: Query, filters: Filters) -> Answer:
+        total = self.store.count(filters, request.audience) if _asks(query, filters) else 0
+        page = self.store.page(filters, request.audience, limit=request.offset + request.limit) if total else []
+        hits = tuple(
+            Hit(read_record(stored.document, where=stored.id), stored.private, 0.0, Why())
+            for stored in page[request.offset :]
+        )
+        facets = self.store.facets(filters, request.audience) if total and request.facets else {}
+        return Answer(
+            query=request.text,
+            total=total,
+            no_good_match=not total,
+            suggestions=(),
+            hits=hits,
+            facets=facets,
+            clipped=query.clipped,
+            confidence=1.0 if total else 0.0,
+        )
+
+
+def _asks(query: Query, filters: Filters) -> bool:
+    # A query of stop words alone asks for nothing; an empty one with filters browses.
+    return bool(filters.all_of or filters.none_of) or not query.raw.strip()
+
+
+def _facet_of(term: Term) -> str:
+    return next(facet for facet, kind in FACETS.items() if kind == term.kind)
+
+
+def _joined(first: Filters, second: Filters) -> Filters:
+    return replace(
+        first,
+        all_of=tuple(dict.fromkeys([*first.all_of, *second.all_of])),
+        none_of=tuple(dict.fromkeys([*first.none_of, *second.none_of])),
+    )
+
+
+def _allowed(tags: Sequence[Tag], filters: Filters) -> bool:
+    borne = set(tags)
+    shown = filters.withdrawn or ("status", "withdrawn") in filters.all_of or ("status", "withdrawn") not in borne
+    return shown and borne.issuperset(filters.all_of) and borne.isdisjoint(filters.none_of)
+
+
+def _why(
+    item: Ranked, record: Record, plan: Plan, weights: dict[str, float], query: Query, lang: Lang
+) -> Why:
+    borne = set(item.tags)
+    terms = {
+        (term.kind, term.slug): term
+        for clue in item.matched
+        for term in clue.concepts
+        if (_facet_of(term), term.slug) in borne
+    }
+    dates = [
+        f"{year}-{month:02}" if month else year
+        for year, month in query.dates
+        if record.year == year and (month is None or (record.date or "")[5:7] == f"{month:02}")
+    ]
+    wanted = {token for clue in item.matched for token in clue.tokens} | {
+        token for term in terms.values() for name in term.label.values() for token in tokens(name)
+    }
+    return Why(
+        terms=tuple(terms.values()),
+        words=tuple(dict.fromkeys(clue.text for clue in item.matched if _by_word(clue, borne))),
+        snippets=tuple(snippets(record, {t: w for t, w in weights.items() if t in wanted}, lang)),
+        semantic=item.semantic_share,
+        nearest=item.nearest,
+        dates=tuple(dates),
+    )
+
+
+def _by_word(clue: Clue, borne: set[Tag]) -> bool:
+    return not any((_facet_of(term), term.slug) in borne for term in clue.concepts)

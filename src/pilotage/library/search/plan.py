@@ -1,0 +1,186 @@
+"""From a query that is understood to one that a store can answer, with the weight of every part. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pilotage.library.analysis import is_hangul, tag_token, tokens
+from pilotage.library.record import LANGS
+from pilotage.library.search.lexicon import Lexicon
+from pilotage.library.search.query import Query, Word
+from pilotage.library.stores.protocol import Frequencies, Match, Phrase
+from pilotage.library.terms import FACETS, Term
+
+MOST_WORDS_OF_A_PASTE = 24
+_COMMON_SHARE = 0.4
+"""A word that more than this share of records holds says little; it is left out when rarer ones are there."""
+_FEW_RECORDS = 40
+"""Below this number of records shares say nothing, and no word is left out."""
+
+# Few distinct weights: each is a query of its own to the store.
+_FULL, _HALF, _DOUBLE = 1.0, 0.5, 2.0
+_WORD, _BIGRAM, _LABEL, _YEAR, _MONTH = _FULL, _HALF, _HALF, _FULL, _DOUBLE
+_CONCEPT = {
+    "organisations": _DOUBLE,
+    "components": _FULL,
+    "symptoms": _FULL,
+    "root-causes": _HALF,
+    "contributing": _FULL,
+    "domains": _HALF,
+    "detection": _HALF,
+    "remediation": _HALF,
+}
+_RARELY_TAGGED = 3
+"""A term that fewer records bear is also looked for by its labels: its cases may not be tagged."""
+_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
+
+
+@dataclass(frozen=True)
+class Clue:
+    """One thing that the query says, and how a record can show that it knows of it.
+
+    Attributes:
+        text: the words of the query.
+        tokens: tokens of which one is enough (for Korean: half of them).
+        concept: (kind, slug) of vocabulary terms that mean the same; one is enough.
+        weight: its share in how much of the query a record covers (an inverse document frequency).
+        known: whether any public record holds it.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    concepts: tuple[Term, ...]
+    weight: float
+    known: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the store is asked, and what the answer is measured against."""
+
+    match: Match
+    clues: tuple[Clue, ...]
+    used_terms: tuple[str, ...]
+    corrections: tuple[tuple[str, str], ...] = ()
+
+
+def plan_tokens(query: Query) -> list[str]:
+    """The tokens whose frequencies `make_plan` needs."""
+    found = [token for word in query.words for token in word.tokens]
+    found += [tag_token(_FACET_OF[m.term.kind], m.term.slug) for m in query.mentions]
+    return list(dict.fromkeys(found))
+
+
+def idf(records: int, having: int) -> float:
+    """Inverse document frequency, never negative: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    return math.log1p((records - having + 0.5) / (having + 0.5))
+
+
+def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
+    """The plan of a query that has text.
+
+    Args:
+        query: as understood.
+        counts: of `plan_tokens(query)`.
+        lexicon: for the correction of words that no record holds.
+    """
+    corrections: list[tuple[str, str]] = []
+    kept = _informing(query, counts)
+    groups: dict[float, list[Phrase]] = {}
+    covered = _positions(query)
+    for word in kept:
+        weight = _BIGRAM if is_hangul(word.text) else _WORD
+        groups.setdefault(weight, []).extend((token,) for token in word.tokens)
+        if _unseen(word, counts) and word.position not in covered and not query.pasted:
+            meant = lexicon.correction(word.text)
+            if meant:
+                corrections.append((word.text, meant))
+    terms = _terms(query, corrections, lexicon)
+    for term in terms:
+        for weight, phrases in _expansion(term, counts):
+            groups.setdefault(weight, []).extend(phrases)
+    for year, month in query.dates:
+        groups.setdefault(_YEAR, []).append((tag_token("year", year),))
+        if month:
+            groups.setdefault(_MONTH, []).append((tag_token("month", f"{year}-{month:02}"),))
+    match = Match(
+        groups=tuple((weight, tuple(dict.fromkeys(phrases))) for weight, phrases in sorted(groups.items())),
+        require=query.require,
+        exclude=query.exclude,
+        title=query.title,
+    )
+    used = [word.text for word in kept] + [term.slug for term in terms]
+    return Plan(match, tuple(_clues(query, kept, counts, dict(corrections), lexicon)), tuple(dict.fromkeys(used)), tuple(corrections))
+
+
+def _informing(query: Query, counts: Frequencies) -> list[Word]:
+    def rarity(word: Word) -> float:
+        return max(idf(counts.records, counts.of.get(token, 0)) for token in word.tokens)
+
+    listed = list(query.words)
+    if query.pasted:
+        listed = [word for word in listed if not _unseen(word, counts)]
+        listed.sort(key=rarity, reverse=True)
+        listed = listed[:MOST_WORDS_OF_A_PASTE]
+    if counts.records < _FEW_RECORDS:
+        return listed
+    most = _COMMON_SHARE * counts.records
+    rare = [word for word in listed if min(counts.of.get(token, 0) for token in word.tokens) <= most]
+    return rare or listed
+
+
+def _unseen(word: Word, counts: Frequencies) -> bool:
+    return not any(counts.of.get(token, 0) for token in word.tokens)
+
+
+def _positions(query: Query) -> set[int]:
+    return {position for m in query.mentions for position in range(m.first, m.last + 1)}
+
+
+def _terms(query: Query, corrections: list[tuple[str, str]], lexicon: Lexicon) -> list[Term]:
+    found = [m.term for m in query.mentions]
+    found += [term for _, meant in corrections for term in lexicon.terms_named(meant)]
+    return _distinct(found)
+
+
+def _distinct(terms: Iterable[Term]) -> list[Term]:
+    return list({(term.kind, term.slug): term for term in terms if term.kind in _CONCEPT}.values())
+
+
+def _expansion(term: Term, counts: Frequencies) -> list[tuple[float, list[Phrase]]]:
+    tag = tag_token(_FACET_OF[term.kind], term.slug)
+    found: list[tuple[float, list[Phrase]]] = [(_CONCEPT[term.kind], [(tag,)])]
+    if counts.of.get(tag, 0) < _RARELY_TAGGED:
+        labels = [tuple(tokens(term.label[lang])) for lang in LANGS if term.label.get(lang)]
+        found.append((_LABEL, [label for label in labels if 0 < len(label) <= 8]))  # noqa: PLR2004
+    return found
+
+
+def _clues(
+    query: Query, kept: list[Word], counts: Frequencies, corrections: dict[str, str], lexicon: Lexicon
+) -> list[Clue]:
+    found: list[Clue] = []
+    used: set[int] = set()
+    spans: dict[tuple[int, int], list[Term]] = {}
+    for mention in query.mentions:
+        spans.setdefault((mention.first, mention.last), []).append(mention.term)
+    by_position = {word.position: word for word in query.words}
+    for (first, last), terms in spans.items():
+        inside = [by_position[p] for p in range(first, last + 1) if p in by_position]
+        tags = [tag_token(_FACET_OF[term.kind], term.slug) for term in terms]
+        having = max((counts.of.get(tag, 0) for tag in tags), default=0)
+        text = " ".join(word.text for word in inside) or terms[0].slug
+        every = tuple(dict.fromkeys(token for word in inside for token in word.tokens))
+        found.append(Clue(text, every, tuple(terms), idf(counts.records, having), having > 0))
+        used |= set(range(first, last + 1))
+    for word in kept:
+        if word.position in used:
+            continue
+        meant = corrections.get(word.text)
+        named = tuple(lexicon.terms_named(meant)) if meant else ()
+        having = min(counts.of.get(token, 0) for token in word.tokens)
+        weight = idf(counts.records, having)
+        found.append(Clue(word.text, word.tokens, named, weight, not _unseen(word, counts) or bool(named)))
+    return found

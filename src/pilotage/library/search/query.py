@@ -1,0 +1,239 @@
+"""What a query asks for: operators, dates, organisations, vocabulary terms and the words that inform. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from pilotage.core.errors import InvalidInput, UnknownTerm
+from pilotage.core.text import did_you_mean, nearest, printable
+from pilotage.library.analysis import is_hangul, is_stopword, tokens, without_particle, words
+from pilotage.library.search.lexicon import Lexicon, Mention
+from pilotage.library.search.pasted import clip, is_pasted, without_noise
+from pilotage.library.stores.protocol import Filters, Phrase, Tag
+from pilotage.library.terms import FACETS, Vocabulary, facet_name
+
+_OPERATOR = re.compile(
+    r"""(?:(?<=\s)|^)(?P<minus>-?)(?:(?P<field>[A-Za-z가-힣_-]{2,20}):)?(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[^\s"]+))"""
+)
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
+         "sep sept september", "oct october", "nov november", "dec december"),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH_NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DATES = re.compile(
+    rf"""(?P<iso>\b(?:19|20)\d{{2}}-(?:0[1-9]|1[0-2])(?:-\d{{2}})?\b)
+    | \b(?P<name>{_MONTH_NAME})\.?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?P<name_year>(?:19|20)\d{{2}})\b
+    | \b(?P<year_first>(?:19|20)\d{{2}})\s+(?P<name_last>{_MONTH_NAME})\b
+    | (?P<ko_year>(?:19|20)\d{{2}})년(?:\s*(?P<ko_month>\d{{1,2}})월)?(?:\s*\d{{1,2}}일)?(?:에|의|도)?
+    | (?<![\d.])(?P<year>(?:19[89]|20[0-4])\d)(?![\d.])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TEXT_FIELDS = {"title", "제목"}
+_KOREAN_FIELDS = {
+    "조직": "organisation", "회사": "organisation", "연도": "year", "영역": "domain", "구성요소": "component",
+    "증상": "symptom", "원인": "root_cause", "근본원인": "root_cause", "기여요인": "contributing", "상태": "status",
+}  # fmt: skip
+_LONGEST_TYPED = 60
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the query that informs.
+
+    Attributes:
+        text: as typed.
+        tokens: its index tokens; several for Korean.
+        position: its number among the words of the text.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, understood.
+
+    Attributes:
+        raw: as typed.
+        text: what is left as free text.
+        pasted: whether it was read as a paste.
+        clipped: whether it was longer than what is read.
+        words: the words that inform.
+        mentions: the vocabulary terms that it speaks of.
+        dates: (year, month or None) that it names.
+        require: quoted phrases.
+        exclude: excluded words and phrases.
+        title: words that must stand in the title.
+        filters: from `field:value`.
+        corrections: typed word -> the name that was meant.
+    """
+
+    raw: str
+    text: str = ""
+    pasted: bool = False
+    clipped: bool = False
+    words: tuple[Word, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    dates: tuple[tuple[str, int | None], ...] = ()
+    require: tuple[Phrase, ...] = ()
+    exclude: tuple[Phrase, ...] = ()
+    title: tuple[Phrase, ...] = ()
+    filters: Filters = Filters()
+    corrections: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether it asks for nothing but filters."""
+        return not (self.words or self.mentions or self.dates or self.require or self.title)
+
+
+def parse_query(raw: str, vocabulary: Vocabulary, lexicon: Lexicon, known_values: dict[str, set[str]]) -> Query:
+    """What a query asks for.
+
+    Args:
+        raw: as typed or pasted.
+        vocabulary: for `field:value`.
+        lexicon: its names.
+        known_values: facet -> slugs that records bear without being in the vocabulary (years, organisations …).
+
+    Raises:
+        UnknownTerm: `field:value` with a value, or a mistyped field, that does not exist.
+    """
+    text, clipped = clip(printable(raw))
+    if is_pasted(text):
+        query = Query(raw=raw, pasted=True, clipped=clipped)
+        return _with_words(query, without_noise(text), lexicon)
+    query = _operators(Query(raw=raw, clipped=clipped), text, vocabulary, lexicon, known_values)
+    dates = tuple(_dates(query.text))
+    return replace(_with_words(query, _DATES.sub(" ", query.text), lexicon), dates=dates)
+
+
+def _operators(
+    query: Query, text: str, vocabulary: Vocabulary, lexicon: Lexicon, known_values: dict[str, set[str]]
+) -> Query:
+    rest: list[str] = []
+    require: list[Phrase] = []
+    exclude: list[Phrase] = []
+    title: list[Phrase] = []
+    all_of: list[Tag] = []
+    none_of: list[Tag] = []
+    for part in _OPERATOR.finditer(text):
+        minus, field = bool(part["minus"]), part["field"]
+        value = part["quoted"] or part["bare"]
+        facet = _facet_of(field, value) if field else None
+        if field and field.lower() in _TEXT_FIELDS:
+            title.append(tuple(tokens(value)))
+        elif facet:
+            tag = (facet, facet_value(facet, value, vocabulary, lexicon, known_values))
+            (none_of if minus else all_of).append(tag)
+        elif minus and not value.startswith("-"):
+            exclude.append(tuple(tokens(value)))
+        elif part["quoted"] and not field:
+            require.append(tuple(tokens(value)))
+            rest.append(value)
+        else:
+            rest.append(part.group(0))
+    return replace(
+        query,
+        text=" ".join(rest),
+        require=tuple(filter(None, require)),
+        exclude=tuple(filter(None, exclude)),
+        title=tuple(filter(None, title)),
+        filters=Filters(all_of=tuple(dict.fromkeys(all_of)), none_of=tuple(dict.fromkeys(none_of))),
+    )
+
+
+def _facet_of(field: str, value: str) -> str | None:
+    """The facet of `field:value`, or None when it is text that happens to hold a colon."""
+    if field in _KOREAN_FIELDS:
+        return _KOREAN_FIELDS[field]
+    try:
+        return facet_name(field)
+    except UnknownTerm:
+        # `componnt:ingress` is a typing error, `error:timeout` and `https://…` are text.
+        near = nearest(field, [*FACETS, "title"], limit=1)
+        if near and len(field) >= 5 and re.fullmatch(r"[a-z0-9가-힣-]+", value) and abs(len(near[0]) - len(field)) <= 1:  # noqa: PLR2004
+            raise
+        return None
+
+
+def facet_value(
+    facet: str, value: str, vocabulary: Vocabulary, lexicon: Lexicon, known_values: dict[str, set[str]]
+) -> str:
+    """The slug that a user's word names within a facet: the slug itself, a label or a synonym.
+
+    Raises:
+        UnknownTerm: there is none; the hint names the nearest ones.
+    """
+    kind = FACETS[facet]
+    terms = vocabulary.terms.get(kind or "", {})
+    slug = value.strip().lower().replace("_", "-").replace(" ", "-")
+    exact = known_values.get(facet, set())
+    if slug in terms:
+        return vocabulary.resolve(kind or "", slug)
+    for candidate in (value.strip(), slug):
+        if candidate in exact:
+            return candidate
+    for term in lexicon.terms_named(value):
+        if term.kind == kind:
+            return term.slug
+    if facet == "year" and re.fullmatch(r"(19|20)\d{2}", slug):
+        return slug
+    raise UnknownTerm(
+        f"'{value}' is no value of {facet}",
+        hint=did_you_mean(slug, [*(s for s, t in terms.items() if not t.replaced_by), *sorted(exact - set(terms))])
+        or "`pilotage library vocab` lists the terms.",
+    )
+
+
+def _dates(text: str) -> list[tuple[str, int | None]]:
+    found: list[tuple[str, int | None]] = []
+    for match in _DATES.finditer(text):
+        if match["iso"]:
+            found.append((match["iso"][:4], int(match["iso"][5:7])))
+        elif match["name"]:
+            found.append((match["name_year"], _MONTHS[match["name"].lower()]))
+        elif match["year_first"]:
+            found.append((match["year_first"], _MONTHS[match["name_last"].lower()]))
+        elif match["ko_year"]:
+            month = int(match["ko_month"]) if match["ko_month"] else None
+            found.append((match["ko_year"], month if month and month <= 12 else None))  # noqa: PLR2004
+        else:
+            found.append((match["year"], None))
+    return list(dict.fromkeys(found))
+
+
+def _with_words(query: Query, text: str, lexicon: Lexicon) -> Query:
+    spoken = words(text)
+    informing: dict[str, Word] = {}
+    for position, word in enumerate(spoken):
+        if len(word) > _LONGEST_TYPED or is_stopword(word):
+            continue
+        bare = without_particle(word) if is_hangul(word) else word
+        found = tuple(dict.fromkeys(tokens(bare)))
+        if not found or (len(bare) == 1 and not is_hangul(bare)):
+            continue
+        informing.setdefault(found[0] if len(found) == 1 else bare, Word(bare, found, position))
+    return replace(query, text=text, words=tuple(informing.values()), mentions=tuple(lexicon.mentions(spoken)))
+
+
+def refuse_unreadable(raw: str) -> None:
+    """Refuses a query that cannot be text.
+
+    Raises:
+        InvalidInput: it holds a lone surrogate, as broken UTF-8 on a command line gives.
+    """
+    try:
+        raw.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"the query is not valid text at character {error.start + 1}", hint="Send it as UTF-8."
+        ) from error

@@ -1,0 +1,112 @@
+"""Likeness of meaning: all passage vectors of a store in one matrix, read once per state of the store."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pilotage.library.embedding import Embedder
+from pilotage.library.stores.protocol import Audience, Store
+
+_ROWS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How near a record comes to a query in meaning.
+
+    Attributes:
+        score: cosine of the nearest passage, -1 to 1.
+        part: what that passage is.
+        lang: its language.
+    """
+
+    score: float
+    part: str
+    lang: str
+
+
+class VectorIndex:
+    """The vectors of one audience at one state of the store.
+
+    Args:
+        store: where they are.
+        model: name of the embedder.
+        audience: whose records.
+    """
+
+    def __init__(self, store: Store, model: str, audience: Audience) -> None:
+        self._numpy = importlib.import_module("numpy")
+        self.ids: list[str] = []
+        self._owner: list[int] = []
+        self._kind: list[tuple[str, str]] = []
+        blocks: list[bytes] = []
+        width = 0
+        for row in store.vectors(model, audience):
+            if not self.ids or self.ids[-1] != row.id:
+                self.ids.append(row.id)
+            self._owner.append(len(self.ids) - 1)
+            self._kind.append((row.part, row.lang))
+            blocks.append(row.data)
+            width = len(row.data) // 2
+        self._matrix: Any = self._numpy.frombuffer(b"".join(blocks), dtype="<f2").reshape(-1, max(width, 1))
+        if len(blocks) <= _ROWS_AT_ONCE:
+            self._matrix = self._matrix.astype("float32")
+
+    def nearest(self, vector: Any, *, limit: int) -> dict[str, Likeness]:
+        """The records nearest to a query vector, by their nearest passage."""
+        if not self.ids:
+            return {}
+        np = self._numpy
+        parts = [
+            self._matrix[start : start + _ROWS_AT_ONCE].astype("float32", copy=False) @ vector
+            for start in range(0, len(self._matrix), _ROWS_AT_ONCE)
+        ]
+        scores = np.concatenate(parts)
+        best: dict[str, Likeness] = {}
+        for row in np.argsort(-scores, kind="stable")[: limit * 20]:
+            owner = self.ids[self._owner[row]]
+            if owner not in best:
+                part, lang = self._kind[row]
+                best[owner] = Likeness(float(scores[row]), part, lang)
+                if len(best) == limit:
+                    break
+        return best
+
+
+class SemanticSearch:
+    """Keeps the vector index of a store up to date; safe to share between threads.
+
+    Args:
+        store: where the vectors are.
+        embedder: what turns queries into vectors.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self.embedder = embedder
+        self._lock = threading.Lock()
+        self._indexes: dict[Audience, tuple[int, VectorIndex]] = {}
+
+    def nearest(self, text: str, audience: Audience, *, limit: int) -> dict[str, Likeness]:
+        """The records nearest in meaning to a text."""
+        index = self.index(audience)
+        return index.nearest(self.embedder.query(text), limit=limit) if index.ids else {}
+
+    def index(self, audience: Audience) -> VectorIndex:
+        """The index of the store's present state."""
+        version = self._store.data_version(audience)
+        with self._lock:
+            held = self._indexes.get(audience)
+            if held is None or held[0] != version:
+                held = (version, VectorIndex(self._store, self.embedder.name, audience))
+                self._indexes[audience] = held
+            return held[1]
+
+
+def longest_first(texts: Iterable[str], most: int) -> str:
+    """The beginning of a text that is put together from parts, cut to what an embedder reads well."""
+    return " ".join(texts)[:most]

@@ -1,0 +1,66 @@
+"""Small stores for the tests of relations, topics and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pilotage.library.canonical import digest
+from pilotage.library.entry import index_entry
+from pilotage.library.record import read_record
+from pilotage.library.stores.opening import open_store
+from pilotage.library.stores.protocol import New, Store
+from pilotage.library.terms import load_vocabulary
+
+VOCABULARY = load_vocabulary()
+
+
+def record(id_: str, **fields: Any) -> dict[str, Any]:
+    """A record as it would be imported; what is not given is left out."""
+    title = fields.pop("title", f"Incident {id_}")
+    text = title if isinstance(title, dict) else {"en": title, "ko": title}
+    return {"id": id_, "org": "Acme", "org_slug": "acme", "status": "reviewed", "title": text, **fields}
+
+
+def step(id_: str, text: str, **fields: Any) -> dict[str, Any]:
+    return {"id": id_, "kind": "propagation", "label": {"en": text}, "text": {"en": text}, **fields}
+
+
+def put(store: Store, documents: Iterable[dict[str, Any]]) -> None:
+    with store.transaction() as writer:
+        for document in documents:
+            read = read_record(document)
+            writer.put(
+                New(
+                    id=read.id,
+                    aliases=tuple(read.aliases),
+                    document=document,
+                    digest=digest(document),
+                    private=read.visibility == "private",
+                    entry=index_entry(read, VOCABULARY),
+                    origin="test",
+                    order_date=read.date or "",
+                )
+            )
+
+
+@contextmanager
+def library(*documents: dict[str, Any]) -> Iterator[Store]:
+    with TemporaryDirectory() as folder:
+        store = open_store(str(Path(folder) / "small.db"), create=True)
+        try:
+            put(store, documents)
+            yield store
+        finally:
+            store.close()
+
+
+def fillers(count: int, **fields: Any) -> list[dict[str, Any]]:
+    """Records that have nothing to do with anything, so that shared terms are rare."""
+    return [
+        record(f"filler-{number}", org=f"Org {number}", org_slug=f"org-{number}", **fields)
+        for number in range(count)
+    ]

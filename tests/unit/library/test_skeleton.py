@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from pilotage.core.errors import InvalidInput
+from pilotage.library.importers.detect import open_candidates
+from pilotage.library.record import STANDARD_KEYS, Record, read_record
+from pilotage.library.skeleton import skeleton
+from pilotage.library.strict_yaml import load
+from pilotage.library.validation import validate_file
+
+
+@pytest.mark.parametrize("own", ["elastic-2019-01-18-oom", "IL-0011", "2019", "null", "1e5"])
+def test_a_skeleton_is_valid_and_importable_as_it_is(tmp_path, own):
+    path = tmp_path / "new.yaml"
+    path.write_text(skeleton(own))
+    assert validate_file(path, {}) == []
+    (found,) = open_candidates([path])
+    assert read_record(found.document).id == own
+
+
+def test_it_has_every_key_of_the_record_with_a_comment():
+    text = skeleton("a-b")
+    value = load(text.encode(), "s")
+    assert set(value) == set(Record.model_fields)
+    assert set(STANDARD_KEYS) <= set(value)
+    for line in text.splitlines():
+        assert line.startswith(("  en:", "  ko:")) or "# " in line
+
+
+def test_an_impossible_id_is_refused_with_an_offer():
+    with pytest.raises(InvalidInput) as caught:
+        skeleton("My Outage!")
+    assert "my-outage" in caught.value.hint
+    with pytest.raises(InvalidInput):
+        skeleton("장애")
