@@ -14,54 +14,19 @@ from hypothesis import strategies as st
 from pilotage.core.errors import PilotageError
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
 from pilotage.library.importers.files import open_stream
-from pilotage.library.record import ID_PATTERN, read_record
+from pilotage.library.record import read_record
 from pilotage.library.strict_json import loads, read_items
 from pilotage.library.strict_yaml import load_all
 from pilotage.library.validation import validate_file
 
-FUZZ = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-keys = st.sampled_from(
-    [
-        "id",
-        "org",
-        "title",
-        "date",
-        "summary",
-        "incidents",
-        "page",
-        "name",
-        "url",
-        "incident_updates",
-        "body",
-        "status",
-        "impact",
-        "components",
-        "begin",
-        "end",
-        "updates",
-        "text",
-        "when",
-        "external_desc",
-        "affected_products",
-        "status_impact",
-        "service_key",
-        "uri",
-        "arn",
-        "event_log",
-        "message",
-        "timestamp",
-        "region_name",
-        "started_at",
-        "resolved_at",
-        "created_at",
-        "timeline",
-        "events",
-        "sources",
-        "en",
-        "ko",
-    ]
-) | st.text(max_size=5)
+NAMES = (
+    "id org title date summary incidents page name url incident_updates body status impact components begin "
+    "end updates text when external_desc affected_products status_impact service_key uri arn event_log "
+    "message timestamp region_name started_at resolved_at created_at timeline events sources en ko"
+)
+keys = st.sampled_from(NAMES.split()) | st.text(max_size=5)
 scalars = (
     st.none()
     | st.booleans()
@@ -75,37 +40,13 @@ scalars = (
 json_values = st.recursive(
     scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=6),
-    max_leaves=25,
+    max_leaves=15,
 )
-texts = st.lists(
-    st.sampled_from(
-        [
-            "# T\n",
-            "## Impact\n",
-            "## 타임라인\n",
-            "- 10:00 x\n",
-            "| a | b |\n",
-            "|---|---|\n",
-            "---\n",
-            "uuid: 1\n",
-            "id: a\n",
-        ]
-        + [
-            "**Date**: 2020-01-01\n",
-            "```\n",
-            "x\n===\n",
-            "\n",
-            "- [x] y\n",
-            "company: z\n",
-            "\t",
-            '"',
-            "{",
-            "[",
-            "&a *a\n",
-        ]
-    )
-    | st.text(max_size=10)
-).map("".join)
+PIECES = (
+    "# T\n@## Impact\n@## 타임라인\n@- 10:00 x\n@| a | b |\n@|---|---|\n@---\n@uuid: 1\n@id: a\n@company: z\n"
+    '@**Date**: 2020-01-01\n@```\n@x\n===\n@\n@- [x] y\n@\t@"@{@[@&a *a\n@? '
+)
+texts = st.lists(st.sampled_from(PIECES.split("@")) | st.text(max_size=10)).map("".join)
 anything = (
     st.binary(max_size=200)
     | texts.map(lambda t: t.encode("utf-8", "surrogatepass"))
@@ -118,7 +59,7 @@ def drain(source) -> None:
         for candidate in source:
             assert isinstance(candidate.document["id"], str)
     except PilotageError as error:
-        assert error.hint
+        assert error.hint  # noqa: PT017 - an error is allowed, not expected
 
 
 @FUZZ
@@ -142,7 +83,7 @@ def test_strict_readers_take_any_bytes(data):
         try:
             read(data, "f")
         except PilotageError as error:
-            assert error.hint
+            assert error.hint  # noqa: PT017 - an error is allowed, not expected
 
 
 @FUZZ
@@ -199,12 +140,7 @@ def test_what_a_feed_gives_is_a_record_whose_every_field_is_accounted_for(name, 
     (candidate,) = found
     record = read_record(candidate.document)
     assert record.status == "draft"
-    noted = {note.source.split(".")[0] for note in candidate.notes}
-    assert set(document) <= noted | {key.split(".")[0] for key in document if "." in key} | {
-        "id",
-        "arn",
-        "page",
-    }
+    assert set(document) <= {note.source for note in candidate.notes}
 
 
 @FUZZ
@@ -216,5 +152,4 @@ def test_a_markdown_draft_is_a_record(text):
     except PilotageError:
         return
     record = read_record(found[0].document)
-    assert record.id
-    assert ID_PATTERN
+    assert record.status == "draft"

@@ -1,12 +1,17 @@
 """The command `pilotage`: exit codes and the one place where errors become words."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -22,7 +27,30 @@ GROUPS = {
 }
 
 
-@click.group(cls=LazyGroup, commands_at=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
+class _ReaderGone(Exception):  # noqa: N818 - a signal, no error
+    """The reader of our standard output (`| head`) has gone; that is no error of ours."""
+
+
+@contextlib.contextmanager
+def _reader_may_go() -> Iterator[None]:
+    # click would answer a broken pipe with exit code 1, which here means findings.
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGone from error
+
+
+class _Root(LazyGroup):
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _reader_may_go():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _reader_may_go():
+            return super().invoke(ctx)
+
+
+@click.group(cls=_Root, commands_at=GROUPS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pilotage", message="%(prog)s %(version)s")
 def pilotage() -> None:
     """Public incident reports as things that run.
@@ -67,23 +95,33 @@ def _run(args: list[str]) -> int:
     except PilotageError as error:
         _say(error.message, error.hint, error.code, as_json=as_json)
         return exit_code(error)
-    except BrokenPipeError:
-        # The reader of a pipe (`| head`) has gone; that is no error.
+    except (_ReaderGone, BrokenPipeError):
+        # What is left to flush goes nowhere, so that the interpreter does not complain at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except Exception as error:  # noqa: BLE001 - the boundary: a fault of ours must still end in one clear message
         traceback.print_exc(file=sys.stderr)
-        _say(f"{type(error).__name__}: {error}", "This is a fault of Pilotage; please report it.", "bug", as_json=as_json)
+        _say(
+            f"{type(error).__name__}: {error}",
+            "This is a fault of Pilotage; please report it.",
+            "bug",
+            as_json=as_json,
+        )
         return EXIT_OUTSIDE
     return result if isinstance(result, int) else EXIT_OK
 
 
 def _wants_json(args: Sequence[str]) -> bool:
-    pairs = zip(args, [*args[1:], ""], strict=True)
-    return any(one == "--output=json" or (one in {"--output", "-o"} and two == "json") for one, two in pairs)
+    # Known before the arguments are parsed, because the error may be in the arguments.
+    if {"--output=json", "-ojson"} & set(args):
+        return True
+    return any(one in {"--output", "-o"} and two == "json" for one, two in itertools.pairwise(args))
 
 
 def _usage(error: click.ClickException, *, as_json: bool) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and not as_json:
+        error.show()
+        return
     ctx = getattr(error, "ctx", None)
     hint = f"Try '{ctx.command_path} --help'." if ctx is not None else "Try 'pilotage --help'."
     _say(error.format_message(), hint, "usage", as_json=as_json)

@@ -83,6 +83,7 @@ def test_values_behind_telling_words_and_own_words(text, gone):
         "acmeology and 한빛은행나무",
         "arn:aws:health:us-east-1::event/EC2/AWS_EC2_OPERATIONAL_ISSUE/AWS_X_1",
         "keyboard: qwerty",
+        "open to 0.0.0.0/0",
         "p90 rose from 300 ms to 2 s; 50 % of 18,000",
     ],
 )

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-import os
+from pathlib import Path
 
 import pytest
 
@@ -142,9 +142,7 @@ def test_ids_aliases_and_links_are_compared_across_files(tmp_path):
     (tmp_path / "a.yaml").write_text("id: one\naliases: [two, old]\nrelated: [two, thre]\n")
     (tmp_path / "b.yaml").write_text("id: two\naliases: [old]\n---\nid: one\nrecurrence_of: old\n")
     (tmp_path / "c.txt").write_text("not looked at")
-    found = [
-        (os.path.basename(p.file), p.line, p.key) for p in validate_paths([tmp_path], {}, check_links=True)
-    ]
+    found = [(Path(p.file).name, p.line, p.key) for p in validate_paths([tmp_path], {}, check_links=True)]
     assert found == [
         ("a.yaml", 2, "aliases.0"),
         ("a.yaml", 3, "related.1"),

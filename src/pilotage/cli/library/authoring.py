@@ -1,5 +1,7 @@
 """`pilotage library validate` and `new`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import click
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import console, say, say_json
+from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import Conflict, UserError
 from pilotage.library.bundled import bundled_files
 from pilotage.library.known import known_slugs
@@ -36,7 +38,8 @@ def validate(app: App, files: tuple[Path, ...], bundled: bool, links: bool, edit
     if bool(files) == bundled:
         raise click.UsageError("name files or folders to check, or --bundled (one of the two)")
     paths = bundled_files() if bundled else list(files)
-    problems = validate_paths(paths, known_slugs(load_vocabulary()), check_links=links, editorial=editorial)
+    extra: dict[str, bool] = {"editorial": True} if editorial else {}
+    problems = validate_paths(paths, known_slugs(load_vocabulary()), check_links=links, **extra)
     if app.as_json:
         say_json({"ok": not problems, "problems": [_to_json(problem) for problem in problems]})
     else:
@@ -58,18 +61,24 @@ def _to_json(problem: Problem) -> dict[str, object]:
 def _say_problems(problems: list[Problem]) -> None:
     out = console()
     for problem in problems:
-        say(out, f"{problem.file}:{problem.line}:{problem.column}: {problem.key}: {problem.message}", "yellow")
+        key = f"{problem.key}: " if problem.key else ""
+        say(out, f"{problem.file}:{problem.line}:{problem.column}: {key}{problem.message}", "yellow")
         if problem.instead:
             say(out, problem.instead, "dim", indent=4)
-    say(out, f"{len(problems)} problems" if problems else "no problems")
+    say(out, counted(len(problems), "problem") if problems else "no problems")
 
 
 @click.command()
 @click.argument("id")
-@click.option("--to", "target", type=click.Path(path_type=Path), help="File to write; default: ID.yaml here; - is standard output.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path),
+    help="File to write; default: ID.yaml here; - is standard output.",
+)
 @library_options
 def new(app: App, id: str, target: Path | None) -> None:  # noqa: A002 - the word that the user sees
-    """Write the skeleton of a record: every key with a comment, ready to be filled in. Never overwrites a file.
+    """Write the skeleton of a record: every key with a comment, to be filled in. Never overwrites a file.
 
     \b
     Examples:
@@ -85,9 +94,13 @@ def new(app: App, id: str, target: Path | None) -> None:  # noqa: A002 - the wor
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        raise Conflict(f"{path} is there already", hint="Name another file with --to, or move it away.") from error
+        raise Conflict(
+            f"{path} is there already", hint="Name another file with --to, or move it away."
+        ) from error
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}", hint="Name a folder that exists and is yours.") from error
+        raise UserError(
+            f"cannot write {path}: {error.strerror}", hint="Name a folder that exists and is yours."
+        ) from error
     if app.as_json:
         say_json({"id": id, "file": str(path)})
     else:

@@ -1,5 +1,7 @@
 """`pilotage library related`, `topic` and `stats`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 import click
@@ -28,12 +30,16 @@ _INTERVAL_LABELS: dict[str, dict[Lang, str]] = {
 
 @click.command()
 @click.argument("id")
-@click.option("-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of incidents.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of incidents."
+)
 @click.option("--offset", type=click.IntRange(0), default=0, help="Number of incidents to pass over.")
 @click.option("--reasons", is_flag=True, help="Show every reason with its weight and evidence.")
 @library_options
 def related(app: App, id: str, limit: int, offset: int, reasons: bool) -> None:  # noqa: A002 - the word that the user sees
-    """Incidents like this one, each with its reasons. Links made by hand come first; a score is the sum of its parts.
+    """Incidents like this one, each with its reasons.
+
+    Links made by hand come first; a score is the sum of the weights of its reasons.
 
     \b
     Examples:
@@ -42,7 +48,13 @@ def related(app: App, id: str, limit: int, offset: int, reasons: bool) -> None: 
     """
     with app.store() as store:
         answer = find_related(
-            store, id, audience=app.audience, lang=app.lang, limit=limit, offset=offset, vocabulary=load_vocabulary()
+            store,
+            id,
+            audience=app.audience,
+            lang=app.lang,
+            limit=limit,
+            offset=offset,
+            vocabulary=load_vocabulary(),
         )
     if app.as_json:
         say_json(answer.to_json())
@@ -65,16 +77,25 @@ def _say_related(answer: RelatedAnswer, lang: Lang, *, reasons: bool) -> None:
         else:
             say(out, hit.why(lang), "green", indent=7)
     first, last = answer.offset + 1, answer.offset + len(answer.hits)
-    say(out, f"{first}–{last} of {answer.total}" if lang == "en" else f"{answer.total}건 중 {first}–{last}", "dim")
+    say(
+        out,
+        f"{first}–{last} of {answer.total}" if lang == "en" else f"{answer.total}건 중 {first}–{last}",
+        "dim",
+    )
 
 
 @click.command()
 @click.argument("terms", nargs=-1, required=True, metavar="FACET=VALUE...")
-@click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of cases.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of cases."
+)
 @click.option("--offset", type=click.IntRange(0), default=0, help="Number of cases to pass over.")
 @library_options
 def topic(app: App, terms: tuple[str, ...], limit: int, offset: int) -> None:
-    """What the incidents that bear all of the terms have in common, against the base rate of the whole library.
+    """What the incidents that bear all of the terms have in common.
+
+    Each companion comes with its number of cases, the base rate in the whole library, and the lift of one
+    over the other.
 
     \b
     Examples:
@@ -86,7 +107,13 @@ def topic(app: App, terms: tuple[str, ...], limit: int, offset: int) -> None:
     with app.store() as store:
         tags = parse_terms(terms, store, app.audience)
         found = make_topic(
-            store, tags, audience=app.audience, lang=app.lang, limit=limit, offset=offset, vocabulary=vocabulary
+            store,
+            tags,
+            audience=app.audience,
+            lang=app.lang,
+            limit=limit,
+            offset=offset,
+            vocabulary=vocabulary,
         )
     if app.as_json:
         say_json(found.to_json())
@@ -104,7 +131,9 @@ def _say_topic(found: Topic, lang: Lang) -> None:
         for term in companions[:_SHOWN_TERMS]:
             rate = f"{term.n} of {term.of}, base {term.base_n} of {term.base_of}, lift {term.lift:.1f}"
             if lang == "ko":
-                rate = f"{term.of}건 중 {term.n}건, 전체 {term.base_of}건 중 {term.base_n}건, {term.lift:.1f}배"
+                rate = (
+                    f"{term.of}건 중 {term.n}건, 전체 {term.base_of}건 중 {term.base_n}건, {term.lift:.1f}배"
+                )
             say(out, f"{term.label[lang]}  ({rate})", indent=2)
     if found.lessons:
         out.print()
@@ -121,11 +150,17 @@ def _say_topic(found: Topic, lang: Lang) -> None:
 
 @click.command()
 @click.argument("terms", nargs=-1, metavar="[FACET=VALUE]...")
-@click.option("--by", nargs=2, metavar="FACET FACET", help="How often the terms of two facets stand together.")
-@click.option("-n", "--limit", type=click.IntRange(1, 100), default=12, show_default=True, help="Most terms of a facet.")
+@click.option(
+    "--by", nargs=2, metavar="FACET FACET", help="How often the terms of two facets stand together."
+)
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 100), default=12, show_default=True, help="Most terms of a facet."
+)
 @library_options
 def stats(app: App, terms: tuple[str, ...], by: tuple[str, str] | None, limit: int) -> None:
-    """Counts by facet and year, co-occurrence of two facets, time to resolve as a distribution (never a mean).
+    """Counts by facet and year, co-occurrence of two facets, time to resolve.
+
+    Times are a distribution over the records that state them, never a mean.
 
     \b
     Examples:
@@ -156,7 +191,11 @@ def stats(app: App, terms: tuple[str, ...], by: tuple[str, str] | None, limit: i
 def _say_statistics(found: Statistics, lang: Lang, limit: int) -> None:
     out = console()
     if lang == "en":
-        say(out, f"{found.records} records, {found.bilingual} bilingual, {found.organisations} organisations", "bold")
+        say(
+            out,
+            f"{found.records} records, {found.bilingual} bilingual, {found.organisations} organisations",
+            "bold",
+        )
     else:
         say(out, f"사례 {found.records}건, 두 언어 {found.bilingual}건, 조직 {found.organisations}곳", "bold")
     say(out, ", ".join(f"{name} {count}" for name, count in found.status.items()), "dim")
@@ -190,14 +229,24 @@ def _say_interval(out: Console, found: Distribution, lang: Lang) -> None:
         if bucket.n:
             high = format_interval(bucket.high) if bucket.high is not None else "…"
             span = f"{format_interval(bucket.low)} – {high}"
-            say(out, f"{bucket.n:>5}  {'█' * max(1, round(_BAR * bucket.n / most)):<{_BAR}}  {span}", indent=2)
+            say(
+                out, f"{bucket.n:>5}  {'█' * max(1, round(_BAR * bucket.n / most)):<{_BAR}}  {span}", indent=2
+            )
 
 
 def _say_matrix(matrix: Matrix, lang: Lang) -> None:
     out = console()
-    say(out, f"{FACET_LABELS[matrix.first][lang]} × {FACET_LABELS[matrix.second][lang]}, n = {matrix.total}", "bold")
+    say(
+        out,
+        f"{FACET_LABELS[matrix.first][lang]} × {FACET_LABELS[matrix.second][lang]}, n = {matrix.total}",
+        "bold",
+    )
     for place, column in enumerate(matrix.columns, start=1):
-        say(out, f"{place:>3} {matrix.labels[1][column].get(lang, column)} ({matrix.column_totals[place - 1]})", "dim")
+        say(
+            out,
+            f"{place:>3} {matrix.labels[1][column].get(lang, column)} ({matrix.column_totals[place - 1]})",
+            "dim",
+        )
     say(out, " " * 7 + "".join(f"{place:>4}" for place in range(1, len(matrix.columns) + 1)))
     for row, cells, total in zip(matrix.rows, matrix.cells, matrix.row_totals, strict=True):
         numbers = "".join(f"{cell or '·':>4}" for cell in cells)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import locale
-import sys
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from pilotage.core.settings import Settings, load
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.record import Lang
 from pilotage.library.search.engine import Searcher
-from pilotage.library.search.query import facet_value
 from pilotage.library.search.lexicon import load_lexicon
+from pilotage.library.search.query import facet_value
 from pilotage.library.search.semantic import SemanticSearch
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Audience, Filters, Store, Tag
@@ -45,7 +44,9 @@ class App:
     @contextmanager
     def store(self, *, create: bool = False) -> Iterator[Store]:
         """The store, open."""
-        opened = open_store(self.settings.store.url, busy_seconds=self.settings.store.busy_seconds, create=create)
+        opened = open_store(
+            self.settings.store.url, busy_seconds=self.settings.store.busy_seconds, create=create
+        )
         try:
             yield opened
         finally:
@@ -64,7 +65,12 @@ def library_options(command: _Command) -> _Command:
 
     @functools.wraps(command)
     def with_app(
-        *args: Any, store_url: str | None, output: str, lang: str | None, include_private: bool | None, **kwargs: Any
+        *args: Any,
+        store_url: str | None,
+        output: str,
+        lang: str | None,
+        include_private: bool | None,
+        **kwargs: Any,
     ) -> Any:
         app = make_app(store_url, output, lang, include_private=include_private)
         return command(*args, app=app, **kwargs)
@@ -76,11 +82,20 @@ def library_options(command: _Command) -> _Command:
 
 
 _OPTIONS = (
-    click.option("--store", "store_url", metavar="URL", help="Store: a file path, sqlite:///PATH or postgresql://…"),
     click.option(
-        "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer."
+        "--store", "store_url", metavar="URL", help="Store: a file path, sqlite:///PATH or postgresql://…"
     ),
-    click.option("--lang", type=click.Choice(["en", "ko"]), help="Language of the answer; default: that of the locale."),
+    click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="Form of the answer.",
+    ),
+    click.option(
+        "--lang", type=click.Choice(["en", "ko"]), help="Language of the answer; default: that of the locale."
+    ),
     click.option("--include-private", is_flag=True, default=None, help="Show private records too."),
 )
 
@@ -108,10 +123,10 @@ def make_app(
 def _language(wanted: str) -> Lang:
     if wanted in {"en", "ko"}:
         return "ko" if wanted == "ko" else "en"
-    try:
-        spoken = locale.setlocale(locale.LC_MESSAGES, "")
-    except locale.Error:
-        spoken = ""
+    # As gettext does; `setlocale` would know only the locales that happen to be installed.
+    spoken = next(
+        (value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), ""
+    )
     return "ko" if spoken.startswith("ko") else "en"
 
 
@@ -136,8 +151,3 @@ def parse_terms(given: tuple[str, ...], store: Store, audience: Audience) -> tup
         facet = facet_name(name)
         tags.append((facet, facet_value(facet, value, load_vocabulary(), load_lexicon(), known)))
     return tuple(dict.fromkeys(tags))
-
-
-def on_terminal() -> bool:
-    """Whether standard output is a terminal: colours and boxes there, plain lines elsewhere."""
-    return sys.stdout.isatty()

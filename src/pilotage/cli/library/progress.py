@@ -7,14 +7,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 
 @contextmanager
 def bytes_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """A bar that counts bytes; call what it gives with each number of bytes read."""
     with Progress(
-        TextColumn(title), BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        TextColumn(title),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
     ) as bar:
         task = bar.add_task(title, total=total)
         yield lambda count: bar.advance(task, count)
@@ -24,7 +36,12 @@ def bytes_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 def count_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
     """A bar that counts things; call what it gives after each."""
     with Progress(
-        TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
+        TextColumn(title),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
     ) as bar:
         task = bar.add_task(title, total=total)
         yield lambda: bar.advance(task)

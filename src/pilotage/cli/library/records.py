@@ -1,5 +1,7 @@
 """`pilotage library show`, `list` and `history`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 import difflib
@@ -15,6 +17,9 @@ from pilotage.library.record import read_record
 from pilotage.library.stores.protocol import Audience, Filters, Revision, Store, Stored
 from pilotage.library.terms import load_vocabulary
 
+_MANY = 20_000
+"""Number of records from which on near misses of an id are not looked for."""
+
 
 def find(store: Store, name: str, audience: Audience) -> Stored:
     """The record of an id or alias.
@@ -24,7 +29,8 @@ def find(store: Store, name: str, audience: Audience) -> Stored:
     """
     stored = store.get([name], audience).get(name)
     if stored is None:
-        hint = did_you_mean(name, store.ids(audience)) if store.count(Filters(withdrawn=True), audience) < 20_000 else ""  # noqa: PLR2004
+        few = store.count(Filters(withdrawn=True), audience) < _MANY
+        hint = did_you_mean(name, store.ids(audience)) if few else ""
         raise NotFound(f"no record '{name}'", hint=hint or "`pilotage library search` finds ids.")
     return stored
 
@@ -63,7 +69,9 @@ def _revision(revisions: list[Revision], number: int, id: str) -> Revision:  # n
 
 @click.command("list")
 @click.argument("terms", nargs=-1, metavar="[FACET=VALUE]...")
-@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of records.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of records."
+)
 @click.option("--after", metavar="CURSOR", help="`next` of the page before.")
 @library_options
 def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> None:
@@ -75,12 +83,14 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
       pilotage library list component=coredns year=2019
       pilotage library list org=zalando --output json
     """
+    cursor = _cursor(after)
     with app.store() as store:
         filters = Filters(all_of=parse_terms(terms, store, app.audience))
         total = store.count(filters, app.audience)
-        page = store.page(filters, app.audience, limit=limit, after=_cursor(after))
-    records = [(read_record(stored.document, where=stored.id), stored) for stored in page]
-    last = records[-1][0] if len(records) == limit else None
+        # One more than is shown tells whether there is a next page.
+        page = store.page(filters, app.audience, limit=limit + 1, after=cursor)
+    records = [(read_record(stored.document, where=stored.id), stored) for stored in page[:limit]]
+    last = records[-1][0] if len(page) > limit else None
     next_page = f"{last.date or ''}~{last.id}" if last is not None else None
     if app.as_json:
         items = [
@@ -108,7 +118,9 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
         say(out, record.id, "dim", indent=23)
     say(out, f"{len(records)} of {total}" if app.lang == "en" else f"{total}건 중 {len(records)}건", "dim")
     if next_page:
-        say(out, f"more: --after '{next_page}'" if app.lang == "en" else f"다음: --after '{next_page}'", "dim")
+        say(
+            out, f"more: --after '{next_page}'" if app.lang == "en" else f"다음: --after '{next_page}'", "dim"
+        )
 
 
 def _cursor(text: str | None) -> tuple[str, str] | None:
@@ -137,7 +149,8 @@ def history(app: App, id: str, diff: bool) -> None:  # noqa: A002 - the word tha
         revisions = store.revisions(stored.id, app.audience)
     if app.as_json:
         items = [
-            {"number": r.number, "stored_at": r.stored_at, "origin": r.origin, "digest": r.digest} for r in revisions
+            {"number": r.number, "stored_at": r.stored_at, "origin": r.origin, "digest": r.digest}
+            for r in revisions
         ]
         say_json({"id": stored.id, "revisions": items})
         return
@@ -151,7 +164,8 @@ def history(app: App, id: str, diff: bool) -> None:  # noqa: A002 - the word tha
 
 def _changes(old: Revision, new: Revision) -> list[str]:
     before, after = (
-        json.dumps(revision.document, ensure_ascii=False, indent=1, sort_keys=True).splitlines() for revision in (old, new)
+        json.dumps(revision.document, ensure_ascii=False, indent=1, sort_keys=True).splitlines()
+        for revision in (old, new)
     )
     lines = difflib.unified_diff(before, after, lineterm="", n=0)
     return [line for line in lines if line[:1] in "+-" and line[:3] not in {"+++", "---"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import click
@@ -10,23 +11,39 @@ from rich.console import Console
 from rich.text import Text as RichText
 
 from pilotage.core.text import printable, shorten
-from pilotage.library.record import Lang, Record, Text
+from pilotage.library.record import Action, Cause, Event, Factor, Impact, Lang, Record, Step, Text
 from pilotage.library.search.answer import FIELD_LABELS, Hit
 from pilotage.library.search.snippets import Snippet
 from pilotage.library.terms import Vocabulary
 
 _PIPE_WIDTH = 10_000
+_DRIVES_A_TERMINAL = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def console(*, stderr: bool = False) -> Console:
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # rich would exit with code 1, which here means findings; `main` knows what to do.
+        raise BrokenPipeError
+
+
+def console() -> Console:
     """A console that colours on a terminal and never wraps in a pipe."""
-    made = Console(stderr=stderr, highlight=False, soft_wrap=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=_PIPE_WIDTH)
+    made = _Console(highlight=False)
+    return made if made.is_terminal else _Console(highlight=False, width=_PIPE_WIDTH, soft_wrap=True)
 
 
 def say_json(value: Any) -> None:
-    """Writes one JSON document to standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=1))
+    """Writes one JSON document to standard output, escaping what could drive a terminal.
+
+    Such characters can only stand within strings, where an escape means the same.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    click.echo(_DRIVES_A_TERMINAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def counted(number: int, what: str) -> str:
+    """`1 record`, `2 records`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def say(where: Console, text: str = "", style: str = "", *, indent: int = 0) -> None:
@@ -43,7 +60,9 @@ def date_words(record: Record, lang: Lang) -> str:
     """The date with its kind, as precise as it is known."""
     if record.date is None or record.date_precision == "unknown":
         return "date not stated" if lang == "en" else "날짜 명시되지 않음"
-    shown = {"year": record.date[:4], "month": record.date[:7]}.get(record.date_precision or "day", record.date)
+    shown = {"year": record.date[:4], "month": record.date[:7]}.get(
+        record.date_precision or "day", record.date
+    )
     if record.date_kind == "published":
         return f"published {shown}" if lang == "en" else f"{shown} 공개"
     return shown
@@ -150,18 +169,28 @@ def _lines(record: Record, name: str, lang: Lang) -> list[str]:
         return []
     if isinstance(value, Text):
         return [part for part in value.get(lang).split("\n\n") if part.strip()]
-    if name == "mechanism":
-        return [_step_line(number, step, record, lang) for number, step in enumerate(value, start=1)]
-    if name == "impact":
-        if value.text:
-            return [value.text.get(lang)]
-        return [f"{key}: {part}" for key in ("scope", "users", "region") if (part := getattr(value, key)) and part != "unknown"]
-    if name == "events":
-        return [f"{event.at or _NOT_STATED[lang]}: {event.text.get(lang)}" for event in value]
-    return ["- " + item.text.get(lang) for item in value if item.text]
+    if isinstance(value, Impact):
+        return _impact_lines(value, lang)
+    return [_item_line(number, item, record, lang) for number, item in enumerate(value, start=1)]
 
 
-def _step_line(number: int, step: Any, record: Record, lang: Lang) -> str:
+def _impact_lines(impact: Impact, lang: Lang) -> list[str]:
+    if impact.text:
+        return [impact.text.get(lang)]
+    parts = {"scope": impact.scope, "users": impact.users, "region": impact.region}
+    return [f"{key}: {part}" for key, part in parts.items() if part and part != "unknown"]
+
+
+def _item_line(number: int, item: Step | Event | Cause | Factor | Action, record: Record, lang: Lang) -> str:
+    if isinstance(item, Step):
+        return _step_line(number, item, record, lang)
+    if isinstance(item, Event):
+        return f"{item.at or _NOT_STATED[lang]}: {item.text.get(lang)}"
+    text = item.text.get(lang) if item.text else item.kind or ""
+    return f"- {text}"
+
+
+def _step_line(number: int, step: Step, record: Record, lang: Lang) -> str:
     order = {other.id: place for place, other in enumerate(record.mechanism, start=1)}
     targets = ", ".join(str(order[target]) for target in step.leads_to)
     arrow = {"latent_condition": "↥", "containment": "⊣"}.get(step.kind, "→")
@@ -176,10 +205,19 @@ def _say_sources(where: Console, record: Record, lang: Lang) -> None:
     for number, source in enumerate(record.sources or [], start=1):
         say(where, f"[{number}] {source.url} ({source.kind})", indent=2)
         if source.archived:
-            say(where, f"archived: {source.archived}" if lang == "en" else f"보관본: {source.archived}", indent=6)
+            say(
+                where,
+                f"archived: {source.archived}" if lang == "en" else f"보관본: {source.archived}",
+                indent=6,
+            )
     if default is not None and default.confidence:
         word = "confidence" if lang == "en" else "신뢰도"
-        say(where, f"{word}: {default.confidence}" + (f" ({default.note})" if default.note else ""), "dim", indent=2)
+        say(
+            where,
+            f"{word}: {default.confidence}" + (f" ({default.note})" if default.note else ""),
+            "dim",
+            indent=2,
+        )
 
 
 def one_line(text: str, limit: int = 100) -> str:

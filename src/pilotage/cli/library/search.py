@@ -1,5 +1,7 @@
 """`pilotage library search`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 import sys
@@ -16,13 +18,18 @@ from pilotage.library.stores.protocol import Filters
 from pilotage.library.terms import Vocabulary, load_vocabulary
 
 _SHOWN_TERMS = 12
+_MOST_STDIN_BYTES = 1024 * 1024
 
 
 @click.command()
 @click.argument("query", nargs=-1)
-@click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of hits.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of hits."
+)
 @click.option("--offset", type=click.IntRange(0), default=0, help="Number of hits to pass over.")
-@click.option("-f", "--facet", "facets", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term.")
+@click.option(
+    "-f", "--facet", "facets", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term."
+)
 @click.option("--no-semantic", is_flag=True, help="Answer from words alone.")
 @click.option("--facets", "show_facets", is_flag=True, help="Show counts by facet.")
 @library_options
@@ -35,11 +42,13 @@ def search(
     no_semantic: bool,
     show_facets: bool,
 ) -> None:
-    """Find incidents by words, a question, a pasted log line or a whole alert (up to 20 kB; `-` reads standard input).
+    """Find incidents by words, a question, a pasted log line or a whole alert.
 
-    "Quoted phrases" must be there, -words must not, field:value filters (org, year, domain, component, symptom,
-    root_cause, contributing, severity, source_kind, status; title:word looks in titles). Dates and organisations
-    are understood. When nothing is good enough the answer says so and names the nearest terms.
+    A query may have up to 20 kB; `-` reads it from standard input. "Quoted phrases" must be there, -words
+    must not, field:value filters (org, year, domain, component, symptom, root_cause, contributing, detection,
+    remediation, severity, source_kind, status; title:word looks in titles). Dates and organisations are
+    understood. When nothing is good enough the answer says so and names the nearest terms. An empty query
+    lists all records, newest first.
 
     \b
     Examples:
@@ -51,7 +60,8 @@ def search(
     """
     text = " ".join(query)
     if text == "-":
-        text = sys.stdin.read()
+        # Logs are not always clean UTF-8, and only their beginning is read anyway.
+        text = sys.stdin.buffer.read(_MOST_STDIN_BYTES).decode("utf-8", "replace")
     with app.store() as store:
         searcher = app.searcher(store)
         if no_semantic:
@@ -74,13 +84,21 @@ def search(
         _say_answer(answer, app.lang, offset, load_vocabulary(), show_facets=show_facets)
 
 
-def _say_answer(answer: Answer, lang: Lang, offset: int, vocabulary: Vocabulary, *, show_facets: bool) -> None:
+def _say_answer(
+    answer: Answer, lang: Lang, offset: int, vocabulary: Vocabulary, *, show_facets: bool
+) -> None:
     out = console()
     for typed, meant in answer.corrections:
         say(out, f"'{typed}' read as '{meant}'" if lang == "en" else f"'{typed}' → '{meant}'", "yellow")
     if answer.pasted:
         shown = ", ".join(answer.used[:_SHOWN_TERMS])
-        say(out, f"read as a paste; terms used: {shown}" if lang == "en" else f"붙여 넣은 글로 읽음. 사용한 단어: {shown}", "dim")
+        say(
+            out,
+            f"read as a paste; terms used: {shown}"
+            if lang == "en"
+            else f"붙여 넣은 글로 읽음. 사용한 단어: {shown}",
+            "dim",
+        )
     if answer.clipped:
         say(out, "only the first 20 kB were read" if lang == "en" else "앞 20kB만 읽음", "yellow")
     if answer.no_good_match:
@@ -90,11 +108,17 @@ def _say_answer(answer: Answer, lang: Lang, offset: int, vocabulary: Vocabulary,
         say_hit(out, number, hit, lang)
     last = offset + len(answer.hits)
     first = min(offset + 1, last)
-    say(out, f"{first}–{last} of {answer.total}" if lang == "en" else f"{answer.total}건 중 {first}–{last}", "dim")
+    say(
+        out,
+        f"{first}–{last} of {answer.total}" if lang == "en" else f"{answer.total}건 중 {first}–{last}",
+        "dim",
+    )
     if show_facets:
         for facet, values in answer.facets.items():
             ordered = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))[:8]
-            counts = ", ".join(f"{vocabulary.facet_label(facet, slug, lang)} {count}" for slug, count in ordered)
+            counts = ", ".join(
+                f"{vocabulary.facet_label(facet, slug, lang)} {count}" for slug, count in ordered
+            )
             say(out, f"{facet}: {shorten(counts, 300)}", "dim")
 
 
@@ -104,5 +128,9 @@ def _say_nothing(answer: Answer, lang: Lang) -> None:
     if answer.suggestions:
         names = ", ".join(f"{term.label.get(lang, term.slug)} ({term.slug})" for term in answer.suggestions)
         say(out, f"Did you mean: {names}" if lang == "en" else f"혹시 찾는 용어: {names}")
-    tip = "Describe what you see: the symptom, the component, the error." if lang == "en" else "증상, 구성 요소, 오류를 보이는 대로 적어 보세요."
+    tip = (
+        "Describe what you see: the symptom, the component, the error."
+        if lang == "en"
+        else "증상, 구성 요소, 오류를 보이는 대로 적어 보세요."
+    )
     say(out, tip, "dim")

@@ -1,5 +1,7 @@
 """`pilotage library import` and `export`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 import sys
@@ -14,13 +16,13 @@ import click
 from pilotage.cli.library.options import App, library_options, parse_terms
 from pilotage.cli.library.progress import bytes_bar, size_of
 from pilotage.cli.library.records import find
-from pilotage.cli.library.rendering import console, say, say_json
+from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound, UserError
 from pilotage.library.bundled import bundled_candidates, bundled_files
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.exporters.table import EXPORTERS, exporter_named, write_file
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
-from pilotage.library.ingest import Ingest, Item, Report
+from pilotage.library.ingest import Ingest, Item, Likeness, Report
 from pilotage.library.known import known_slugs
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Store, Stored
@@ -32,10 +34,27 @@ _SHOWN_ALIKE = 20
 @click.command("import")
 @click.argument("paths", nargs=-1)
 @click.option("--bundled", is_flag=True, help="The records that are shipped with Pilotage.")
-@click.option("--format", "format_", metavar="FORMAT", help=f"One of {', '.join(i.name for i in IMPORTERS)}; default: detected.")
-@click.option("--private", is_flag=True, help="Keep the records private, and redact them before they are stored.")
-@click.option("--redact", "words", multiple=True, metavar="WORD", help="With --private: a word to black out too; repeat as needed.")
-@click.option("--dry-run", is_flag=True, help="Change nothing; print what would go where, what would be dropped and why.")
+@click.option(
+    "--format",
+    "format_",
+    metavar="FORMAT",
+    help=f"One of {', '.join(i.name for i in IMPORTERS)}; default: detected.",
+)
+@click.option(
+    "--private", is_flag=True, help="Keep the records private, and redact them before they are stored."
+)
+@click.option(
+    "--redact",
+    "words",
+    multiple=True,
+    metavar="WORD",
+    help="With --private: a word to black out too; repeat as needed.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Change nothing; print what would go where, what would be dropped and why.",
+)
 @click.option("--no-semantic", is_flag=True, help="Compute no vectors.")
 @library_options
 def import_(
@@ -51,22 +70,26 @@ def import_(
     """Bring records in from files, folders, zips or standard input (`-`).
 
     Reads incident JSON (object, list, JSON Lines), our YAML, Google Cloud and Statuspage incidents.json, AWS
-    events, Markdown post-mortems in English or Korean, postmortems.app files. One import is one transaction: all
-    of it or nothing. Importing the same again changes nothing; a record that changed gets a new revision.
+    events, Markdown post-mortems in English or Korean, postmortems.app files. One import is one transaction:
+    all of it or nothing. Importing the same again changes nothing; a record that changed gets a new revision.
 
     \b
     Examples:
       pilotage library import --bundled
       pilotage library import incidents.jsonl --dry-run
       pilotage library import postmortems/ --private --redact "Project Falcon"
-      curl -s https://status.example.com/api/v2/incidents.json | pilotage library import - --format statuspage
+      curl -s https://status.example.com/api/v2/incidents.json | pilotage library import -
     """
     if bool(paths) == bundled:
         raise click.UsageError("name files or folders to import, or --bundled (one of the two)")
     if words and not private:
         raise click.UsageError("--redact goes with --private; public records are kept as they are")
     vocabulary = load_vocabulary()
-    embedder = load_embedder() if app.settings.library.semantic and installed() and not no_semantic and not dry_run else None
+    embedder = (
+        load_embedder()
+        if app.settings.library.semantic and installed() and not no_semantic and not dry_run
+        else None
+    )
     items: list[Item] = []
     skipped: list[tuple[str, str]] = []
     listed = [str(path) for path in bundled_files()] if bundled else list(paths)
@@ -75,7 +98,11 @@ def import_(
             bundled_candidates(progress)
             if bundled
             else open_candidates(
-                paths, format_, progress, known=known_slugs(vocabulary), on_skip=lambda name, why: skipped.append((name, why))
+                paths,
+                format_,
+                progress,
+                known=known_slugs(vocabulary),
+                on_skip=lambda name, why: skipped.append((name, why)),
             )
         )
         report = Ingest(
@@ -87,10 +114,18 @@ def import_(
             dry_run=dry_run,
             on_item=items.append if dry_run else None,
         ).run(candidates)
+        if app.audience == "public" and not private:
+            report.alike = _public_only(report.alike, store)
     if app.as_json:
         say_json(_report_json(report, items, skipped, dry_run=dry_run))
     else:
         _say_report(report, items, skipped, dry_run=dry_run)
+
+
+def _public_only(alike: list[Likeness], store: Store) -> list[Likeness]:
+    # That a private record is like an imported public one must not be told without --include-private.
+    stored = store.get(list(dict.fromkeys(one.other for one in alike)), "all")
+    return [one for one in alike if one.other not in stored or not stored[one.other].private]
 
 
 @contextmanager
@@ -112,7 +147,9 @@ def _target(app: App, *, dry_run: bool) -> Iterator[Store]:
                 store.close()
 
 
-def _report_json(report: Report, items: list[Item], skipped: list[tuple[str, str]], *, dry_run: bool) -> dict[str, Any]:
+def _report_json(
+    report: Report, items: list[Item], skipped: list[tuple[str, str]], *, dry_run: bool
+) -> dict[str, Any]:
     result: dict[str, Any] = {
         "dry_run": dry_run,
         "total": report.total,
@@ -130,8 +167,12 @@ def _report_json(report: Report, items: list[Item], skipped: list[tuple[str, str
                 "id": item.id,
                 "place": item.place,
                 "outcome": item.outcome,
-                "mapping": [{"kind": n.kind, "source": n.source, "target": n.target, "why": n.why} for n in item.notes],
-                "redactions": [{"path": r.path, "kind": r.kind, "preview": r.preview} for r in item.redactions],
+                "mapping": [
+                    {"kind": n.kind, "source": n.source, "target": n.target, "why": n.why} for n in item.notes
+                ],
+                "redactions": [
+                    {"path": r.path, "kind": r.kind, "preview": r.preview} for r in item.redactions
+                ],
             }
             for item in items
         ]
@@ -148,31 +189,56 @@ def _say_report(report: Report, items: list[Item], skipped: list[tuple[str, str]
         for redaction in item.redactions:
             say(out, f"redacted: {redaction.path}: {redaction.kind} {redaction.preview}", "magenta", indent=4)
     head = "would import" if dry_run else "imported"
-    say(out, f"{head} {report.total}: {report.new} new, {report.changed} changed, {report.unchanged} unchanged")
+    say(
+        out,
+        f"{head} {report.total}: {report.new} new, {report.changed} changed, {report.unchanged} unchanged",
+    )
     if report.redacted:
-        say(out, f"redacted {report.redacted} places")
+        say(out, f"redacted {counted(report.redacted, 'place')}")
     for slug, times in sorted(report.unknown.items()):
-        say(out, f"unknown slug {slug} ({times} times); kept, but no term of the vocabulary", "yellow")
+        often = f" ({times} times)" if times > 1 else ""
+        say(out, f"unknown slug {slug}{often}; kept, but no term of the vocabulary", "yellow")
     for alike in report.alike[:_SHOWN_ALIKE]:
         say(out, f"maybe the same: {alike.id} and {alike.other} ({alike.why}); both kept", "yellow")
     if len(report.alike) > _SHOWN_ALIKE:
-        say(out, f"… and {len(report.alike) - _SHOWN_ALIKE} more that may be the same (--output json lists them)", "yellow")
+        say(
+            out,
+            f"… and {len(report.alike) - _SHOWN_ALIKE} more that may be the same (--output json lists them)",
+            "yellow",
+        )
     if skipped:
-        say(out, f"skipped {len(skipped)} files that are no incident records, the first: {skipped[0][0]} ({skipped[0][1]})", "dim")
+        (name, why), number = skipped[0], counted(len(skipped), "file")
+        say(out, f"skipped {number} of no known format, the first: {name} ({why})", "dim")
     if dry_run:
         say(out, "nothing was changed", "dim")
 
 
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--format", "format_", metavar="FORMAT", default="incident-json", show_default=True, help=f"One of {', '.join(e.name for e in EXPORTERS)}.")
-@click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="File to write; default: standard output.")
-@click.option("-f", "--facet", "facets", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term.")
+@click.option(
+    "--format",
+    "format_",
+    metavar="FORMAT",
+    default="incident-json",
+    show_default=True,
+    help=f"One of {', '.join(e.name for e in EXPORTERS)}.",
+)
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write; default: standard output.",
+)
+@click.option(
+    "-f", "--facet", "facets", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term."
+)
 @library_options
-def export(app: App, ids: tuple[str, ...], format_: str, target: Path | None, facets: tuple[str, ...]) -> None:
-    """Write records out: all public ones, those of a facet, or those named. A file is written whole or not at all.
+def export(
+    app: App, ids: tuple[str, ...], format_: str, target: Path | None, facets: tuple[str, ...]
+) -> None:
+    """Write records out: all public ones, those of a facet, or those named.
 
-    Private records leave only with --include-private.
+    A file is written whole or not at all. Private records leave only with --include-private.
 
     \b
     Examples:
@@ -183,7 +249,9 @@ def export(app: App, ids: tuple[str, ...], format_: str, target: Path | None, fa
     """
     exporter = exporter_named(format_)
     if target is None and exporter.binary and sys.stdout.isatty():
-        raise UserError(f"{exporter.name} is no text for a terminal", hint="Name a file with --to FILE, or pipe it on.")
+        raise UserError(
+            f"{exporter.name} is no text for a terminal", hint="Name a file with --to FILE, or pipe it on."
+        )
     with app.store() as store:
         if ids and facets:
             raise click.UsageError("name ids or facets, not both")
@@ -198,7 +266,7 @@ def export(app: App, ids: tuple[str, ...], format_: str, target: Path | None, fa
         if app.as_json:
             say_json({"format": exporter.name, "file": str(target), "records": count})
         else:
-            say(console(), f"wrote {count} records to {target}")
+            say(console(), f"wrote {counted(count, 'record')} to {target}")
 
 
 def _records(app: App, store: Store, ids: tuple[str, ...], facets: tuple[str, ...]) -> Iterator[Stored]:

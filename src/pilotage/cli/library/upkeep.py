@@ -1,5 +1,7 @@
 """`pilotage library verify` and `evaluate`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -8,16 +10,19 @@ import click
 
 from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.progress import count_bar
-from pilotage.cli.library.rendering import console, say, say_json
-from pilotage.library.evaluation import Evaluation, Summary, evaluate as score
-from pilotage.library.evaluation import read_graded
+from pilotage.cli.library.rendering import console, counted, say, say_json
+from pilotage.library.evaluation import Evaluation, Summary, read_graded
+from pilotage.library.evaluation import evaluate as score
 from pilotage.library.stores.protocol import Filters
 
 
 @click.command()
 @library_options
 def verify(app: App) -> int:
-    """Check a store: file, records, revisions, tags, index and counts against each other. Exit code 1 when wrong.
+    """Check a store: file, records, revisions, tags, index and counts against each other.
+
+    Exit code 1 when something is wrong. Private records are checked too; the number of records counts them
+    only with --include-private.
 
     \b
     Examples:
@@ -26,26 +31,33 @@ def verify(app: App) -> int:
     """
     with app.store() as store:
         problems = store.verify()
-        count = store.count(Filters(withdrawn=True), "all")
+        count = store.count(Filters(withdrawn=True), app.audience)
     if app.as_json:
         say_json({"ok": not problems, "records": count, "problems": problems})
     else:
         for problem in problems:
             say(console(), problem, "red")
-        say(console(), f"{count} records: {'all is well' if not problems else f'{len(problems)} problems'}")
+        state = counted(len(problems), "problem") if problems else "all is well"
+        say(console(), f"{counted(count, 'record')}: {state}")
     return 1 if problems else 0
 
 
 @click.command()
 @click.argument("queries", type=click.Path(path_type=Path))
-@click.option("--worst", type=click.IntRange(0, 1000), default=10, show_default=True, help="Number of worst queries to list.")
+@click.option(
+    "--worst",
+    type=click.IntRange(0, 1000),
+    default=10,
+    show_default=True,
+    help="Number of worst queries to list.",
+)
 @click.option("--no-semantic", is_flag=True, help="Score the answers from words alone.")
 @library_options
 def evaluate(app: App, queries: Path, worst: int, no_semantic: bool) -> None:
     """Score the search on graded queries: nDCG@10, MRR, recall@10, refusals; by language and kind.
 
-    QUERIES is JSON Lines: {"query": "…", "lang": "en", "relevant": {"ID, alias or source address": grade}, "kind":
-    "…"}; an empty "relevant" means that "no good match" is the right answer.
+    QUERIES is JSON Lines: {"query": "…", "lang": "en", "relevant": {"ID, alias or source address": grade},
+    "kind": "…"}; an empty "relevant" means that "no good match" is the right answer.
 
     \b
     Examples:
@@ -66,7 +78,8 @@ def evaluate(app: App, queries: Path, worst: int, no_semantic: bool) -> None:
 
 def _say_evaluation(result: Evaluation, worst: int) -> None:
     out = console()
-    say(out, f"{'':<24} {'queries':>8} {'nDCG@10':>8} {'MRR':>8} {'recall@10':>10} {'refused right':>14} {'refused wrong':>14}", "bold")
+    columns = f"{'queries':>8} {'nDCG@10':>8} {'MRR':>8} {'recall@10':>10}"
+    say(out, f"{'':<24} {columns} {'refused right':>14} {'refused wrong':>14}", "bold")
     rows = [("all", result.overall), *result.by_lang.items(), *result.by_kind.items()]
     for name, summary in rows:
         say(out, _row(name, summary))
@@ -85,6 +98,7 @@ def _row(name: str, summary: Summary) -> str:
         return "-" if value is None else f"{value:.3f}"
 
     return (
-        f"{name:<24} {summary.answerable + summary.unanswerable:>8} {shown(summary.ndcg):>8} {shown(summary.mrr):>8}"
-        f" {shown(summary.recall):>10} {shown(summary.correct_refusals):>14} {shown(summary.wrong_refusals):>14}"
+        f"{name:<24} {summary.answerable + summary.unanswerable:>8} {shown(summary.ndcg):>8}"
+        f" {shown(summary.mrr):>8} {shown(summary.recall):>10} {shown(summary.correct_refusals):>14}"
+        f" {shown(summary.wrong_refusals):>14}"
     )

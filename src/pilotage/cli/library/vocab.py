@@ -1,5 +1,7 @@
 """`pilotage library vocab`."""
 
+# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
+
 from __future__ import annotations
 
 import click
@@ -9,7 +11,7 @@ from pilotage.cli.library.rendering import console, say, say_json
 from pilotage.core.errors import UnknownTerm
 from pilotage.core.text import did_you_mean, nearest
 from pilotage.library.stores.protocol import Filters
-from pilotage.library.terms import FACETS, KINDS, Term, load_vocabulary
+from pilotage.library.terms import FACETS, KINDS, Term, Vocabulary, load_vocabulary
 
 _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 
@@ -22,8 +24,9 @@ _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
     """The terms that records are tagged with: label, definition, synonyms, number of records.
 
-    KIND is one of domains, symptoms, components, root-causes, contributing, detection, remediation, severities,
-    source-kinds, organisations; without it the kinds are listed. TERM is a slug, a label or a synonym.
+    KIND is one of domains, symptoms, components, root-causes, contributing, detection, remediation,
+    severities, source-kinds, organisations; without it the kinds are listed. TERM is a slug, a label or a
+    synonym.
 
     \b
     Examples:
@@ -33,20 +36,15 @@ def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
       pilotage library vocab components 인그레스 --lang ko
     """
     vocabulary = load_vocabulary()
-    with app.store() as store:
-        counts = store.facets(Filters(), app.audience)
     if kind is None:
-        listed = [{"kind": name, "version": vocabulary.versions[name], "terms": len(vocabulary.of(name))} for name in KINDS]
-        if app.as_json:
-            say_json({"kinds": listed})
-            return
-        for item in listed:
-            say(console(), f"{item['kind']:<14} {item['terms']:>4} terms, version {item['version']}")
+        _say_kinds(app, vocabulary)
         return
     chosen = _kind(kind)
     terms = list(vocabulary.of(chosen).values())
     if term is not None:
         terms = [_term(chosen, term, terms)]
+    with app.store() as store:
+        counts = store.facets(Filters(), app.audience)
     borne = counts.get(_FACET_OF[chosen], {})
     terms = [item for item in terms if not used or borne.get(item.slug)]
     if app.as_json:
@@ -55,12 +53,25 @@ def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
     _say_terms(app, terms, borne, whole=term is not None)
 
 
+def _say_kinds(app: App, vocabulary: Vocabulary) -> None:
+    listed = [(name, vocabulary.versions[name], len(vocabulary.of(name))) for name in KINDS]
+    if app.as_json:
+        say_json(
+            {"kinds": [{"kind": name, "version": version, "terms": size} for name, version, size in listed]}
+        )
+        return
+    for name, version, size in listed:
+        say(console(), f"{name:<14} {size:>4} terms, version {version}")
+
+
 def _kind(name: str) -> str:
     word = name.lower().replace("_", "-")
     for known in KINDS:
         if word in {known, known.removesuffix("s"), _FACET_OF[known].replace("_", "-")}:
             return known
-    raise UnknownTerm(f"'{name}' is no kind of vocabulary", hint=did_you_mean(word, KINDS) or f"Kinds: {', '.join(KINDS)}.")
+    raise UnknownTerm(
+        f"'{name}' is no kind of vocabulary", hint=did_you_mean(word, KINDS) or f"Kinds: {', '.join(KINDS)}."
+    )
 
 
 def _term(kind: str, name: str, terms: list[Term]) -> Term:
@@ -70,7 +81,11 @@ def _term(kind: str, name: str, terms: list[Term]) -> Term:
             return term
     names = {known.lower(): term.slug for term in terms for known in term.names()}
     near = dict.fromkeys(names[word] for word in nearest(wanted, names))
-    hint = f"Did you mean {' or '.join(repr(slug) for slug in near)}?" if near else f"`pilotage library vocab {kind}` lists them."
+    hint = (
+        f"Did you mean {' or '.join(repr(slug) for slug in near)}?"
+        if near
+        else f"`pilotage library vocab {kind}` lists them."
+    )
     raise UnknownTerm(f"'{name}' is no term of {kind}", hint=hint)
 
 

@@ -128,8 +128,9 @@ def _operators(
     for part in _OPERATOR.finditer(text):
         minus, field = bool(part["minus"]), part["field"]
         value = part["quoted"] or part["bare"]
-        facet = _facet_of(field, value) if field else None
-        if field and field.lower() in _TEXT_FIELDS:
+        in_title = bool(field) and field.lower() in _TEXT_FIELDS
+        facet = _facet_of(field, value) if field and not in_title else None
+        if in_title:
             title.append(tuple(tokens(value)))
         elif facet:
             tag = (facet, facet_value(facet, value, vocabulary, lexicon, known_values))

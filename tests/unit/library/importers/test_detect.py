@@ -4,6 +4,7 @@ import io
 import json
 import os
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_a_folder_is_read_file_by_file_and_the_rest_is_reported(tmp_path):
     (tmp_path / "up").symlink_to(tmp_path.parent)
     (tmp_path / "outside").symlink_to("/etc/hostname")
     skipped = {}
-    found = read(tmp_path, on_skip=lambda place, why: skipped.setdefault(os.path.basename(place), why))
+    found = read(tmp_path, on_skip=lambda place, why: skipped.setdefault(Path(place).name, why))
     assert [c.document["id"] for c in found] == ["a", "IL-0001"]
     assert set(skipped) == {"README.md", "empty.json", "pipe", "loop", "up", "outside"}
 

@@ -1,0 +1,1 @@
+"""The thin doors to databases: they open connections, run statements and translate the drivers' errors."""

@@ -1,0 +1,288 @@
+"""The door to a PostgreSQL server, through psycopg 3 (the optional extra `[postgres]`).
+
+Everything lies in the schema `pilotage` of the database that the address names. A call takes a connection
+from a small pool; when the server went away in the meantime, the call is begun once more on a new one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import conninfo
+
+from pilotage.clients.db.pool import Pool
+from pilotage.clients.db.session import Row
+from pilotage.core.errors import (
+    ConfigError,
+    PilotageError,
+    Refused,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    Unreachable,
+)
+
+SCHEMA = "pilotage"
+WRITER_LOCK = int.from_bytes(b"PILG", "big")
+"""Key of the advisory lock that the one writer holds."""
+_CONNECT_SECONDS = 10
+_BATCH = 200
+
+_AGAIN = "Try again; what was committed before is safe."
+_BUSY = (StoreBusy, "another writer holds the store", "Try again when it has finished.")
+_KINDS: dict[str, tuple[type[PilotageError], str, str]] = {
+    "55P03": _BUSY,
+    "40P01": _BUSY,
+    "40001": _BUSY,
+    "25006": (StoreReadOnly, "the server takes no writes", "Name the primary server with --store."),
+    "53100": (
+        StoreFull,
+        "the server's disk is full, the transaction was undone",
+        "Make room on it, then do it again.",
+    ),
+    "42501": (
+        Refused,
+        "the server refused a permission",
+        "The user needs CREATE on the database and its own tables.",
+    ),
+    "XX001": (StoreCorrupt, "the server found damaged data", "See the server's log; restore a backup."),
+    "XX002": (
+        StoreCorrupt,
+        "the server found a damaged index",
+        "See the server's log; REINDEX mends indexes.",
+    ),
+}
+_GONE = ("08", "57P")
+"""Classes of errors that mean that the server is not there (any more)."""
+_UNREACHABLE = (
+    "refused\n",
+    "connection refused",
+    "timeout",
+    "timed out",
+    "could not translate",
+    "resolve",
+    "no such file",
+    "no route",
+    "unreachable",
+    "server closed",
+    "reset by peer",
+    "starting up",
+    "shutting down",
+    "too many",
+    "connection slots",
+)
+"""What libpq says when nobody answers; a failed connection carries no error code."""
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Turns the driver's errors into ours.
+
+    Raises:
+        Unreachable, Refused, StoreBusy, StoreFull, StoreReadOnly, StoreCorrupt, StoreError: as the code says.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _our_error(error, where) from error
+
+
+def _our_error(error: psycopg.Error, where: str) -> PilotageError:
+    code = error.sqlstate or ""
+    said = str(error).strip()
+    if code in _KINDS:
+        kind, message, hint = _KINDS[code]
+        return kind(f"{where}: {message} ({said})", hint=hint)
+    if code.startswith(_GONE) or (not code and isinstance(error, psycopg.OperationalError)):
+        return Unreachable(f"{where}: the server went away ({said})", hint=_AGAIN)
+    return StoreError(f"{where}: the database gave an error ({said})", hint=_AGAIN)
+
+
+def _connect_error(error: psycopg.OperationalError, where: str) -> PilotageError:
+    said = str(error).strip()
+    if any(words in said.lower() for words in _UNREACHABLE):
+        return Unreachable(
+            f"{where}: the server does not answer ({said})", hint="Check host, port and that the server runs."
+        )
+    return Refused(f"{where}: the server refused ({said})", hint="Check database, user and password.")
+
+
+@functools.lru_cache(maxsize=512)
+def _marked(sql: str) -> str:
+    """The statement with psycopg's marks in place of `?`."""
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+class PostgresSession:
+    """An open transaction on one connection."""
+
+    numbers: ClassVar[str] = "(SELECT unnest(?::bigint[]))"
+    texts: ClassVar[str] = "(SELECT unnest(?::text[]))"
+
+    def __init__(self, connection: psycopg.Connection[Row], where: str) -> None:
+        self._connection = connection
+        self._where = where
+
+    def listed(self, values: Iterable[int] | Iterable[str]) -> Any:
+        """A list as one parameter."""
+        return list(values)
+
+    def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a query."""
+        with translated(self._where), self._connection.cursor() as cursor:
+            return cursor.execute(_marked(sql).encode(), params).fetchall()
+
+    def one(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
+        """The first row of a query."""
+        with translated(self._where), self._connection.cursor() as cursor:
+            return cursor.execute(_marked(sql).encode(), params).fetchone()
+
+    def stream(self, sql: str, params: Sequence[Any] = ()) -> Iterator[Row]:
+        """The rows of a query one by one, through a cursor of the server."""
+        cursor = self._connection.cursor("pilotage_stream")
+        try:
+            with translated(self._where):
+                cursor.execute(_marked(sql).encode(), params)
+            while True:
+                with translated(self._where):
+                    batch = cursor.fetchmany(_BATCH)
+                if not batch:
+                    return
+                yield from batch
+        finally:
+            with translated(self._where):
+                cursor.close()
+
+    def run(self, sql: str, params: Sequence[Any] = ()) -> None:
+        """Runs a statement."""
+        with translated(self._where), self._connection.cursor() as cursor:
+            cursor.execute(_marked(sql).encode(), params)
+
+    def many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
+        """Runs a statement for each set of parameters."""
+        with translated(self._where), self._connection.cursor() as cursor:
+            cursor.executemany(_marked(sql).encode(), params)
+
+    def has_table(self, name: str) -> bool:
+        """Whether there is a table of that name."""
+        row = self.one("SELECT to_regclass(?) IS NOT NULL", (f"{SCHEMA}.{name}",))
+        return bool(row and row[0])
+
+
+class PostgresDoor:
+    """The door to one database.
+
+    Args:
+        url: its address, `postgresql://user:password@host:port/database?…`.
+        busy_seconds: how long to wait for another writer.
+
+    Raises:
+        ConfigError: the address cannot be read, or the database is not in UTF-8.
+        Unreachable, Refused: see `translated`.
+    """
+
+    def __init__(self, url: str, *, busy_seconds: float) -> None:
+        self.address = without_password(url)
+        self._busy_seconds = busy_seconds
+        self._parameters = _parameters(url, self.address)
+        self._pool: Pool[psycopg.Connection[Row]] = Pool(self._connect, psycopg.Connection.close)
+        first = self._pool.take()
+        encoding = first.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            self._pool.drop(first)
+            raise ConfigError(
+                f"{self.address}: the database is in {encoding}", hint="Create one with ENCODING 'UTF8'."
+            )
+        self._pool.give(first)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._pool.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresSession]:
+        """A read transaction; repeatable read gives all its queries the same moment."""
+        connection = self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield PostgresSession(connection, self.address)
+        finally:
+            self._end(connection)
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresSession]:
+        """The write transaction."""
+        connection = self._begun("BEGIN ISOLATION LEVEL READ COMMITTED")
+        try:
+            session = PostgresSession(connection, self.address)
+            session.run(f"SET LOCAL lock_timeout = {max(1, round(self._busy_seconds * 1000))}")
+            session.run("SELECT pg_advisory_xact_lock(?)", (WRITER_LOCK,))
+            yield session
+            session.run("COMMIT")
+        finally:
+            self._end(connection)
+
+    def make_schema(self) -> None:
+        """Makes the schema in which the tables lie, unless it is there."""
+        with self.writing() as session:
+            if session.one("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)) is None:
+                session.run(f"CREATE SCHEMA {SCHEMA}")
+
+    def _begun(self, begin: str) -> psycopg.Connection[Row]:
+        connection = self._pool.take()
+        try:
+            connection.execute(begin)
+        except psycopg.OperationalError:
+            # An idle connection does not notice that the server was restarted.
+            self._pool.drop(connection)
+            connection = self._pool.fresh()
+            with translated(self.address):
+                connection.execute(begin)
+        return connection
+
+    def _end(self, connection: psycopg.Connection[Row]) -> None:
+        try:
+            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
+        except psycopg.Error:
+            # The first error is the one to tell; this connection is not used again.
+            self._pool.drop(connection)
+        else:
+            self._pool.give(connection)
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        try:
+            connection: psycopg.Connection[Row] = psycopg.connect(**self._parameters, autocommit=True)
+        except psycopg.OperationalError as error:
+            raise _connect_error(error, self.address) from error
+        with translated(self.address):
+            connection.execute(f"SET search_path TO {SCHEMA}, pg_catalog".encode())
+        return connection
+
+
+def without_password(url: str) -> str:
+    """The address as messages may show it: no password, no parameters."""
+    parts = urlsplit(url)
+    user, mark, host = parts.netloc.rpartition("@")
+    return urlunsplit((parts.scheme, user.partition(":")[0] + mark + host, parts.path, "", ""))
+
+
+def _parameters(url: str, shown: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = dict(conninfo.conninfo_to_dict(url))
+    except psycopg.ProgrammingError:
+        # Not chained: the driver's message quotes the address with its password.
+        found = {}
+    if not found:
+        raise ConfigError(
+            f"{shown}: the address cannot be read", hint="Write postgresql://USER@HOST:PORT/DATABASE."
+        )
+    found.setdefault("connect_timeout", _CONNECT_SECONDS)
+    found.setdefault("application_name", "pilotage")
+    return found | {"client_encoding": "UTF8"}

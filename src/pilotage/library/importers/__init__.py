@@ -1,0 +1,1 @@
+"""Importers: one file per format, each turning what others wrote into candidate records."""

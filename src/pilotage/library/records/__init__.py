@@ -1,0 +1,1 @@
+"""The bundled records, one YAML file each, named by their id."""

@@ -1,0 +1,1 @@
+"""Where records are kept: one `Protocol`, two stores (one SQLite file, a PostgreSQL server)."""

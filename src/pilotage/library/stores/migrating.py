@@ -1,0 +1,132 @@
+"""Bringing a store to today's form: numbered steps forward, the index made anew when its making changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import resources
+
+from pilotage.clients.db.session import Door, Session
+from pilotage.core.errors import InvalidInput, NotFound, StoreError, StoreTooNew
+from pilotage.library.analysis import ANALYSIS_VERSION
+from pilotage.library.canonical import decode
+from pilotage.library.entry import index_entry
+from pilotage.library.record import read_record
+from pilotage.library.stores import filtering, meta
+from pilotage.library.stores.index import Index
+from pilotage.library.stores.writing import SqlWriter
+from pilotage.library.terms import Vocabulary
+
+_NAME = re.compile(r"(\d{4})_[a-z_]+\.(sqlite|postgres)\.sql")
+_BATCH = 100
+
+
+def steps(dialect: str) -> list[tuple[int, list[str]]]:
+    """(version, statements) of each step for `sqlite` or `postgres`, in order."""
+    found = []
+    for file in resources.files("pilotage.library.stores").joinpath("migrations").iterdir():
+        name = _NAME.fullmatch(file.name)
+        if name and name[2] == dialect:
+            found.append((int(name[1]), _statements(file.read_text(encoding="utf-8"))))
+    return sorted(found)
+
+
+def prepare(door: Door, index: Index, dialect: str, vocabulary: Vocabulary, *, create: bool) -> None:
+    """Makes a store ready for use.
+
+    Raises:
+        NotFound: the place holds no store yet and `create` is false.
+        StoreTooNew: the store has a later form than this version knows.
+        StoreError: a record in it cannot be read by this version, so that it cannot be indexed.
+    """
+    path = steps(dialect)
+    with door.reading() as session:
+        found = meta.read(session)
+    refuse_newer(found, path[-1][0], door.address)
+    if not found and not create:
+        raise NotFound(
+            f"{door.address} holds no library yet",
+            hint=f"`pilotage library import --bundled --store {door.address}` makes one.",
+        )
+    if not _due(found, path[-1][0], vocabulary):
+        return
+    with door.writing() as session:
+        # Somebody else may have done it in the meantime.
+        found = meta.read(session)
+        refuse_newer(found, path[-1][0], door.address)
+        if _due(found, path[-1][0], vocabulary):
+            migrate(session, index, path, vocabulary, int(found.get(meta.SCHEMA, "0")))
+
+
+def migrate(
+    session: Session, index: Index, path: list[tuple[int, list[str]]], vocabulary: Vocabulary, version: int
+) -> None:
+    """Takes the steps that are still to take and makes the index anew."""
+    for number, statements in path:
+        if number > version:
+            for statement in statements:
+                session.run(statement)
+            meta.write(session, meta.SCHEMA, str(number))
+    rebuild(session, index, vocabulary)
+    meta.write(session, meta.ANALYSIS, str(ANALYSIS_VERSION))
+    meta.write(session, meta.VOCABULARY, meta.vocabulary_versions(vocabulary.versions))
+
+
+def refuse_newer(found: dict[str, str], known: int, address: str) -> None:
+    """Raises `StoreTooNew` for a form that this version does not know."""
+    version = int(found.get(meta.SCHEMA, "0"))
+    if version > known:
+        raise StoreTooNew(
+            f"{address}: the store has form {version}, this version of Pilotage knows up to {known}",
+            hint="Upgrade Pilotage, or name another store with --store; nothing was changed.",
+        )
+
+
+def rebuild(session: Session, index: Index, vocabulary: Vocabulary) -> None:
+    """Derives tags, addresses, counts and the index from the documents anew; vectors stay."""
+    for table in ("tag", "address", "tally", "total"):
+        session.run(f"DELETE FROM {table}")
+    index.clear(session)
+    writer = SqlWriter(session, index)
+    for num, state, id_, document in documents(session):
+        try:
+            entry = index_entry(read_record(decode(document)), vocabulary)
+        except InvalidInput as error:
+            raise StoreError(
+                f"record '{id_}' in the store cannot be indexed: {error.message}",
+                hint="Export it with the version that wrote it, mend it, and import it into a new store.",
+            ) from error
+        writer.describe(num, state, entry)
+        writer.touch(bool(state & filtering.PRIVATE))
+    writer.finish()
+
+
+def documents(session: Session) -> Iterator[tuple[int, int, str, str]]:
+    """(num, state, id, document) of every record by number, in constant memory, while others are written."""
+    last = -1
+    while True:
+        rows = session.rows(
+            "SELECT r.num, r.state, r.id, v.document FROM record r"
+            " JOIN revision v ON v.num = r.num AND v.number = r.revision"
+            " WHERE r.num > ? ORDER BY r.num LIMIT ?",
+            (last, _BATCH),
+        )
+        if not rows:
+            return
+        yield from [(num, state, id_, document) for num, state, id_, document in rows]
+        last = rows[-1][0]
+
+
+def _due(found: dict[str, str], latest: int, vocabulary: Vocabulary) -> bool:
+    return (
+        int(found.get(meta.SCHEMA, "0")) < latest
+        or found.get(meta.ANALYSIS) != str(ANALYSIS_VERSION)
+        or found.get(meta.VOCABULARY) != meta.vocabulary_versions(vocabulary.versions)
+    )
+
+
+def _statements(text: str) -> list[str]:
+    bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+    return [
+        statement.strip() for statement in re.split(r";\s*$", bare, flags=re.MULTILINE) if statement.strip()
+    ]

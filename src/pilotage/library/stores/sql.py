@@ -1,0 +1,170 @@
+"""A store in an SQL database: what both stores do alike, each call in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from pilotage.clients.db.session import Door
+from pilotage.library.stores import counting, matching, meta, migrating, reading, vectors, verifying
+from pilotage.library.stores.index import Index
+from pilotage.library.stores.protocol import (
+    Audience,
+    Filters,
+    Frequencies,
+    Match,
+    Revision,
+    Stored,
+    Tag,
+    Vector,
+    VectorRow,
+)
+from pilotage.library.stores.writing import SqlWriter
+from pilotage.library.terms import Vocabulary
+
+
+class SqlStore:
+    """A `Store`. Any number of threads may use it at once.
+
+    Args:
+        door: the database, with a store of today's form in it.
+        index: its search index.
+        dialect: `sqlite` or `postgres`.
+        vocabulary: what `verify` makes index entries with.
+    """
+
+    def __init__(self, door: Door, index: Index, dialect: str, vocabulary: Vocabulary) -> None:
+        self.url = door.address
+        self._door = door
+        self._index = index
+        self._vocabulary = vocabulary
+        self._form = migrating.steps(dialect)[-1][0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._door.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[SqlWriter]:
+        """See `Store.transaction`.
+
+        Raises:
+            StoreTooNew: a newer version of Pilotage has changed the store since it was opened.
+        """
+        with self._door.writing() as session:
+            migrating.refuse_newer(meta.read(session), self._form, self.url)
+            writer = SqlWriter(session, self._index)
+            yield writer
+            writer.finish()
+
+    def data_version(self, audience: Audience) -> int:
+        """See `Store.data_version`."""
+        with self._door.reading() as session:
+            return meta.data_version(session, audience)
+
+    def count(self, filters: Filters, audience: Audience) -> int:
+        """See `Store.count`."""
+        with self._door.reading() as session:
+            return counting.count(session, filters, audience)
+
+    def get(self, ids: Sequence[str], audience: Audience) -> dict[str, Stored]:
+        """See `Store.get`."""
+        with self._door.reading() as session:
+            return reading.get(session, ids, audience)
+
+    def ids(self, audience: Audience) -> list[str]:
+        """See `Store.ids`."""
+        with self._door.reading() as session:
+            return reading.all_ids(session, audience)
+
+    def page(
+        self, filters: Filters, audience: Audience, *, limit: int, after: tuple[str, str] | None = None
+    ) -> list[Stored]:
+        """See `Store.page`."""
+        with self._door.reading() as session:
+            return reading.page(session, filters, audience, limit=limit, after=after)
+
+    def iterate(self, filters: Filters, audience: Audience) -> Iterator[Stored]:
+        """See `Store.iterate`; the moment is that of the first record asked for."""
+        with self._door.reading() as session:
+            yield from reading.iterate(session, filters, audience)
+
+    def revisions(self, id: str, audience: Audience) -> list[Revision]:  # noqa: A002 - the field's word
+        """See `Store.revisions`."""
+        with self._door.reading() as session:
+            return reading.revisions(session, id, audience)
+
+    def facets(
+        self, filters: Filters, audience: Audience, ids: Sequence[str] | None = None
+    ) -> dict[str, dict[str, int]]:
+        """See `Store.facets`; with `ids`, the filters do not count."""
+        with self._door.reading() as session:
+            return counting.facets(session, filters, audience, ids)
+
+    def pairs(
+        self, first: str, second: str, filters: Filters, audience: Audience
+    ) -> dict[tuple[str, str], int]:
+        """See `Store.pairs`."""
+        with self._door.reading() as session:
+            return counting.pairs(session, first, second, filters, audience)
+
+    def tags(self, ids: Sequence[str], audience: Audience) -> dict[str, list[Tag]]:
+        """See `Store.tags`; tags in alphabetical order."""
+        with self._door.reading() as session:
+            return counting.tags(session, ids, audience)
+
+    def sharing(self, tags: dict[Tag, float], audience: Audience, *, limit: int) -> list[tuple[str, float]]:
+        """See `Store.sharing`; weights count to the ninth decimal."""
+        with self._door.reading() as session:
+            return counting.sharing(session, tags, audience, limit=limit)
+
+    def match(
+        self, query: Match, filters: Filters, audience: Audience, *, limit: int
+    ) -> list[tuple[str, float]]:
+        """See `Store.match`."""
+        with self._door.reading() as session:
+            return matching.match(session, self._index, query, filters, audience, limit=limit)
+
+    def columns(self, ids: Sequence[str], audience: Audience) -> dict[str, dict[str, str]]:
+        """See `Store.columns`."""
+        with self._door.reading() as session:
+            known = reading.numbers(session, ids, audience)
+            nums = list(set(known.values()))
+            found = self._index.read(session, nums, private=False)
+            if audience == "all":
+                found |= self._index.read(session, nums, private=True)
+            return {asked: found[known[asked]] for asked in ids if asked in known and known[asked] in found}
+
+    def frequencies(self, tokens: Iterable[str]) -> Frequencies:
+        """See `Store.frequencies`."""
+        with self._door.reading() as session:
+            return matching.frequencies(session, self._index, tokens)
+
+    def vectors(self, model: str, audience: Audience) -> Iterator[VectorRow]:
+        """See `Store.vectors`."""
+        with self._door.reading() as session:
+            yield from vectors.vectors(session, model, audience)
+
+    def without_vectors(self, model: str) -> list[str]:
+        """See `Store.without_vectors`."""
+        with self._door.reading() as session:
+            return vectors.without_vectors(session, model)
+
+    def add_vectors(self, model: str, vectors: dict[str, list[Vector]]) -> None:
+        """See `Store.add_vectors`."""
+        with self.transaction() as writer:
+            writer.add_vectors(model, vectors)
+
+    def verify(self) -> list[str]:
+        """See `Store.verify`."""
+        return verifying.verify(self._door, self._index, self._vocabulary)

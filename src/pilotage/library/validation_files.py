@@ -1,0 +1,164 @@
+"""Record files as validation needs them: values with the line of each key, mistakes collected."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pilotage.core.errors import InvalidInput
+from pilotage.library.json_places import line_column, places
+from pilotage.library.strict_json import decode_text, parse
+from pilotage.library.strict_yaml import Duplicate, parse_all
+
+Path = tuple[str | int, ...]
+_PLACED = re.compile(r"(?s)(?:.*?):(\d+):(\d+): (.*)")
+_MAX_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A problem of the text itself."""
+
+    line: int
+    column: int
+    message: str
+    instead: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One record of a file.
+
+    Attributes:
+        name: the file.
+        value: the JSON value.
+        strict_keys: unknown keys are mistakes (our YAML), not extensions (incident JSON).
+        line: where the record begins.
+        places: line and column of each key, for YAML.
+        text: the text of the record, for JSON, in which places are looked up when they are needed.
+        prefix: path of the record in that text.
+    """
+
+    name: str
+    value: Any
+    strict_keys: bool
+    line: int = 1
+    places: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    text: str = ""
+    prefix: Path = ()
+    cache: dict[Path, tuple[int, int]] = field(default_factory=dict)
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """Line and column of a path, or of the nearest of its parents that is there."""
+        known = self.places if self.strict_keys else self._json_places()
+        while path and path not in known:
+            path = path[:-1]
+        return known.get(path, (self.line, 1))
+
+    def _json_places(self) -> Mapping[Path, tuple[int, int]]:
+        if not self.cache:
+            size = len(self.prefix)
+            for item in places(self.text):
+                if item.path[:size] == self.prefix:
+                    line, column = line_column(self.text, item.offset)
+                    self.cache[item.path[size:]] = (line + (0 if self.prefix else self.line - 1), column)
+        return self.cache
+
+
+def load_file(data: bytes, name: str) -> tuple[list[Loaded], list[Mistake]]:
+    """The records of a file and the mistakes of its text."""
+    mistakes: list[Mistake] = []
+    if len(data) > _MAX_BYTES:
+        return [], [Mistake(1, 1, f"larger than {_MAX_BYTES // 2**20} MiB", "split it")]
+    try:
+        text = decode_text(data, name).removeprefix("\ufeff")
+    except InvalidInput as error:
+        return [], [_mistake(error)]
+    if not text.strip():
+        return [], [Mistake(1, 1, "the file is empty", "see `pilotage library new` for the form")]
+    is_json = name.lower().endswith((".json", ".jsonl", ".ndjson"))
+    found = _load_json(text, name, mistakes) if is_json else _load_yaml(text, name, mistakes)
+    return [one for one in found if _is_object(one, mistakes)], mistakes
+
+
+def _is_object(one: Loaded, mistakes: list[Mistake]) -> bool:
+    if isinstance(one.value, dict):
+        return True
+    kind = type(one.value).__name__
+    line, column = one.place(())
+    mistakes.append(
+        Mistake(line, column, f"a record must be an object, found {kind}", "write `key: value` pairs")
+    )
+    return False
+
+
+def _mistake(error: InvalidInput) -> Mistake:
+    found = _PLACED.fullmatch(error.message)
+    if not found:
+        return Mistake(1, 1, error.message, error.hint)
+    return Mistake(int(found.group(1)), int(found.group(2)), found.group(3), error.hint)
+
+
+def _load_yaml(text: str, name: str, mistakes: list[Mistake]) -> list[Loaded]:
+    found = []
+    duplicates: list[Duplicate] = []
+    try:
+        for document in parse_all(text, name, duplicates=duplicates):
+            line, where = document.line, document.places
+            found.append(Loaded(name, document.value, strict_keys=True, line=line, places=where))
+    except InvalidInput as error:
+        mistakes.append(_mistake(error))
+    for duplicate in duplicates:
+        key = ".".join(str(part) for part in duplicate.path)
+        message = f"duplicate key '{duplicate.path[-1]}'"
+        mistakes.append(Mistake(duplicate.line, duplicate.column, message, "keep one of the two", key))
+    if not found and not mistakes:
+        mistakes.append(
+            Mistake(1, 1, "there is no record in the file", "see `pilotage library new` for the form")
+        )
+    return found
+
+
+def _load_json(text: str, name: str, mistakes: list[Mistake]) -> list[Loaded]:
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if name.lower().endswith((".jsonl", ".ndjson")) or _is_lines(lines):
+        found = []
+        for number, line in lines:
+            found += _load_value(line, name, number, mistakes)
+        return found
+    return _load_value(text, name, 1, mistakes)
+
+
+def _is_lines(lines: list[tuple[int, str]]) -> bool:
+    if len(lines) < 2 or not lines[0][1].lstrip().startswith("{"):  # noqa: PLR2004 - one line is one object
+        return False
+    try:
+        json.loads(lines[0][1])
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _load_value(text: str, name: str, line: int, mistakes: list[Mistake]) -> list[Loaded]:
+    duplicates = [place for place in places(text) if place.duplicate]
+    for place in duplicates:
+        row, column = line_column(text, place.offset)
+        key = ".".join(str(part) for part in place.path)
+        message = f"duplicate key '{place.path[-1]}'"
+        mistakes.append(Mistake(row + line - 1, column, message, "keep one of the two", key))
+    try:
+        value = parse(text, name, first_line=line)
+    except InvalidInput as error:
+        if not duplicates:
+            mistakes.append(_mistake(error))
+        return []
+    if isinstance(value, list):
+        return [
+            Loaded(name, item, strict_keys=False, text=text, prefix=(index,))
+            for index, item in enumerate(value)
+        ]
+    return [Loaded(name, value, strict_keys=False, text=text, line=line)]

@@ -1,0 +1,51 @@
+"""Fixtures that several suites share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pilotage.library.stores.opening import open_store
+from pilotage.library.stores.protocol import Store
+from rig import postgres
+from rig.stores import vocabulary
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Server]:
+    """A real PostgreSQL server for the whole session."""
+    with postgres.server() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.real)])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a place for a new store, once of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'library.db'}"
+    running: postgres.Server = request.getfixturevalue("postgres_server")
+    return running.database()
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """An empty store of each kind."""
+    opened = open_store(store_url, create=True, busy_seconds=20, vocabulary=vocabulary)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def open_again(store_url: str) -> Iterator[Callable[..., Store]]:
+    """Opens the same store once more, as another process would."""
+    opened: list[Store] = []
+
+    def again(**options: object) -> Store:
+        opened.append(open_store(store_url, **({"busy_seconds": 20, "vocabulary": vocabulary} | options)))
+        return opened[-1]
+
+    yield again
+    for one in opened:
+        one.close()

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilotage.core.text import did_you_mean, kebab, nearest, normalise, printable, shorten
+
+
+def test_decomposed_hangul_equals_composed() -> None:
+    assert normalise(unicodedata.normalize("NFD", "인그레스")) == "인그레스"
+
+
+def test_no_escape_sequence_or_direction_override_reaches_a_terminal() -> None:
+    assert printable("a\x1b[31mred\x07 \u202eevil\u202c\tok\n") == "a[31mred evil\tok\n"
+
+
+def test_shorten_cuts_at_a_word_and_says_so() -> None:
+    assert shorten("one two three four", 12) == "one two…"
+    assert shorten("short", 12) == "short"
+
+
+@given(st.text(), st.integers(2, 50))
+def test_shorten_never_exceeds_the_limit(text: str, limit: int) -> None:
+    assert len(shorten(text, limit)) <= limit
+
+
+def test_kebab_of_organisation_names() -> None:
+    assert kebab("Parse.ly") == "parse-ly"
+    assert kebab("Ericsson / O2") == "ericsson-o2"
+    assert kebab("  엘라스틱 ") == "엘라스틱"
+
+
+def test_nearest_forgives_typing_errors() -> None:
+    assert nearest("ingres", ["ingress", "egress", "dns"])[0] == "ingress"
+    assert nearest("kuberentes", ["kubernetes", "database"]) == ["kubernetes"]
+
+
+def test_nearest_says_nothing_when_nothing_is_near() -> None:
+    assert nearest("zzzzzz", ["ingress", "dns"]) == []
+
+
+def test_did_you_mean_lists_all_of_few() -> None:
+    assert did_you_mean("qqq", ["text", "json"]) == "Known are: json, text."

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pilotage.core.errors import InvalidInput, PilotageError, UnknownTerm
+from pilotage.library.search.lexicon import load_lexicon
+from pilotage.library.search.query import Query, parse_query, refuse_unreadable
+from pilotage.library.terms import load_vocabulary
+
+
+def parse(text: str) -> Query:
+    return parse_query(
+        text, load_vocabulary(), load_lexicon(), {"status": {"draft", "reviewed", "withdrawn"}}
+    )
+
+
+def terms(query: Query) -> set[str]:
+    return {mention.term.slug for mention in query.mentions}
+
+
+def test_operators_are_taken_out_of_the_text() -> None:
+    query = parse('component:ingress -haproxy "round robin" title:stale pods')
+    assert query.filters.all_of == (("component", "ingress"),)
+    assert query.exclude == (("haproxi",),)
+    assert query.require == (("round", "robin"),)
+    assert query.title == (("stale",),)
+    assert [word.text for word in query.words] == ["round", "robin", "pods"]
+
+
+def test_a_facet_can_be_excluded() -> None:
+    assert parse("dns -org:cloudflare").filters.none_of == (("organisation", "cloudflare"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        ("symptom:oom", ("symptom", "oom-killed")),
+        ("component:인그레스", ("component", "ingress")),
+        ("구성요소:인그레스", ("component", "ingress")),
+        ('org:"Google Cloud"', ("organisation", "google-cloud")),
+        ("cause:software-bug", ("root_cause", "software-bug")),
+        ("year:2019", ("year", "2019")),
+        ("status:draft", ("status", "draft")),
+    ],
+)
+def test_a_facet_takes_slugs_labels_and_synonyms(text: str, tag: tuple[str, str]) -> None:
+    assert parse(text).filters.all_of == (tag,)
+
+
+def test_an_unknown_value_names_the_nearest() -> None:
+    with pytest.raises(UnknownTerm) as caught:
+        parse("component:ingres")
+    assert "'ingress'" in caught.value.hint
+
+
+def test_a_mistyped_field_names_the_nearest() -> None:
+    with pytest.raises(UnknownTerm, match="'componnt' is no facet"):
+        parse("componnt:ingress")
+
+
+@pytest.mark.parametrize(
+    "text", ["error: timeout", "http://10.0.0.1:443/x", "dial tcp: lookup db", "std::bad_alloc", "a:b"]
+)
+def test_a_colon_in_text_is_no_operator(text: str) -> None:
+    assert parse(text).filters.all_of == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("cloudflare november 2025", (("2025", 11),)),
+        ("Nov 18, 2025 outage", (("2025", 11),)),
+        ("2019년 1월 엘라스틱", (("2019", 1),)),
+        ("2019년 엘라스틱", (("2019", None),)),
+        ("2025-11-18 cloudflare", (("2025", 11),)),
+        ("facebook 2021", (("2021", None),)),
+        ("port 8080 and 1500 pods", ()),
+    ],
+)
+def test_dates_are_understood(text: str, dates: tuple[tuple[str, int | None], ...]) -> None:
+    assert parse(text).dates == dates
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("로드 밸런서 뒤에서", "load-balancer"),
+        ("로드밸런서가 죽음", "load-balancer"),
+        ("주키퍼에서 쿼럼", "zookeeper"),
+        ("the k8s api server", "kube-apiserver"),
+        ("elastic cloud", "elastic"),
+        ("엘라스틱", "elastic"),
+    ],
+)
+def test_terms_are_recognised_in_both_languages(text: str, slug: str) -> None:
+    assert slug in terms(parse(text))
+
+
+def test_a_log_line_is_a_paste_without_its_noise() -> None:
+    query = parse(
+        "2026-01-19T09:12:44.120Z E0119 reflector.go:125] 10.32.0.7:8443 trace=4bf92f3577b34da6a3ce929d0e0e4736 "
+        "pod web-7d4b9c6f5-x2x9z failed: dial tcp 10.0.0.1:443: connect: connection refused 503"
+    )
+    found = {word.text for word in query.words}
+    assert query.pasted
+    assert {"dial", "tcp", "refused", "503"} <= found
+    assert not any(character.isdigit() for word in found - {"503"} for character in word)
+    assert "connection-refused" in terms(query)
+
+
+def test_operators_in_a_paste_are_text() -> None:
+    query = parse('level=error msg="component:nothing -x"\nsecond line')
+    assert query.pasted
+    assert query.filters.all_of == ()
+    assert query.exclude == ()
+
+
+def test_more_than_is_read_is_cut_and_said() -> None:
+    query = parse("connection refused " * 3000)
+    assert query.clipped
+
+
+@pytest.mark.parametrize("text", ["", "   ", "the of and", "??? !!!", "-", '"', "''", "::", "-:-"])
+def test_a_query_of_nothing_is_empty(text: str) -> None:
+    assert parse(text).empty or text == "-"
+
+
+def test_broken_text_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="not valid text"):
+        refuse_unreadable("a\udc80b")
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_parser(text: str) -> None:
+    try:
+        parse(text)
+    except PilotageError as error:
+        assert error.hint or error.message  # noqa: PT017 - either outcome is fine, ours only
