@@ -265,11 +265,16 @@ def formats_page() -> str:
 
 SAMPLES = (
     "google-cloud-2017-04-05-https-load-balancer-stale-config",
-    "google-cloud-2016-10-13-https-load-balancer-502-config-bug",
-    "zalando-2019-01-07-coredns-oom-total-dns-outage",
+    "dfds-2021-06-22-vpc-cni-replacement-detached-target-groups",
+    "dfds-2021-06-30-alb-targets-detached-again-on-upgrade",
 )
 BROKEN = "id: acme-2024-05-01-dns\nstatus: finished\ndate: 2024-13-01\ncomponents: [core-dns]\n"
-GRADED = {"query": "coredns out of memory", "lang": "en", "relevant": {SAMPLES[2]: 3}, "kind": "symptom"}
+GRADED = {
+    "query": "upgrade detached the load balancer's targets",
+    "lang": "en",
+    "relevant": {SAMPLES[2]: 3},
+    "kind": "symptom",
+}
 MORE = 2
 LONG = 88
 
@@ -295,9 +300,9 @@ def output_page() -> str:
 
 
 def _outputs() -> Iterator[tuple[str, list[str]]]:
-    google, _, zalando = SAMPLES
+    google, first, again = SAMPLES
     yield "With `--dry-run` also `items`: each record with its mapping report.", ["import", "records"]
-    yield "", ["import", f"records/{zalando}.yaml", "--dry-run"]
+    yield "", ["import", f"records/{first}.yaml", "--dry-run"]
     why = (
         "`hits[].why` says what matched: vocabulary terms, words, snippets with the marked ranges, the share of"
         " likeness in meaning. `no_good_match` is true when nothing is good enough; then `hits` is empty and"
@@ -307,10 +312,13 @@ def _outputs() -> Iterator[tuple[str, list[str]]]:
     yield "", ["search", "boiled eggs"]
     yield "The record itself, as it was imported: see [record](record.md).", ["show", google]
     yield "`next` goes into `--after`; null on the last page.", ["list", "--limit", "1"]
-    yield "`hand_made` marks a link that an editor made.", ["related", google, "--limit", "1"]
+    yield "`hand_made` marks a link that an editor made.", ["related", again, "--limit", "1"]
     yield "", ["topic", "component=cloud-load-balancer"]
     yield "", ["vocab"]
-    yield "`records` is the number of records that bear the term.", ["vocab", "components", "coredns"]
+    yield (
+        "`records` is the number of records that bear the term.",
+        ["vocab", "components", "cloud-load-balancer"],
+    )
     yield "", ["stats"]
     yield "", ["stats", "--by", "root_cause", "component"]
     yield "Only with `--to`; otherwise standard output is the export.", ["export", "--to", "all.json"]

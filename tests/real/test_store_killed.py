@@ -95,7 +95,5 @@ def test_a_hundred_kills_lose_nothing_and_leave_nothing_half_written(tmp_path, i
     seeds = random.Random(20190829)
     for number in range(STORES):
         # A new store now and then, so that verifying a hundred times stays cheap.
-        done = kill_and_look(
-            importer, f"sqlite:///{tmp_path / f'library{number}.db'}", random.Random(seeds.random())
-        )
-        assert done > 0
+        url = f"sqlite:///{tmp_path / f'library{number}.db'}"
+        assert kill_and_look(importer, url, random.Random(seeds.random())) > 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import threading
 import unicodedata
 
 import snowballstemmer
@@ -22,6 +23,8 @@ _RUN = re.compile(r"[가-힣]+|[^\W_가-힣]+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z]|\b|\d)|[A-Z]?[a-z]+|\d+")
 _STATUS_PLURAL = re.compile(r"\d{3}s")
 _STEMMER = snowballstemmer.stemmer("english")
+_STEMMING = threading.Lock()
+"""The stemmer keeps its word in itself, so two threads must not share it at one time."""
 _LONGEST = 64
 
 STOPWORDS = frozenset(
@@ -33,7 +36,8 @@ STOPWORDS = frozenset(
     something still such take takes than that the their them then there these they thing things this those through
     to too two under until up us very want was way we well went were what whatever when where whether which while
     who whole whom whose why will with without would yet you your im ive dont doesnt didnt cant isnt wasnt
-    happen happened happens happening find tell anyone anything everything""".split()
+    happen happened happens happening find tell anyone anything everything between almost really quite
+    around another else ever never always maybe actually basically sort kind lot lots bit today yesterday tomorrow""".split()
 )
 """English words that carry no meaning in a query. They are indexed, so that quoted phrases work."""
 
@@ -42,7 +46,12 @@ STOP_KOREAN = frozenset(
     어떤 언제 어디 누가 누구 좀 더 잘 안 못 다 또 및 등 수 하는 하고 해서 했는데 했다 한다 하다 합니다 했습니다 해요 했어요
     되는 되고 돼서 됐는데 됐다 된다 되다 됩니다 됐습니다 돼요 됐어요 있는 있고 있다 있어요 있습니다 있었다 있나요 없는 없다
     없어요 없습니다 인가 인가요 인지 나요 사례 알려줘 알려주세요 찾아줘 보여줘 비슷한 관련 관련된 대한 대해 경우 계속 갑자기
-    자꾸 모두 전부 일이 생겼는데 생겼다 무슨 이유 이유가""".split()
+    자꾸 모두 전부 일이 생겼는데 생겼다 무슨 이유 이유가 그냥 근데 그런데 그래도 하지만 엄청 너무 많이 아주 매우 진짜 정말 별 별로
+    오늘 어제 내일 방금 아까 지금 이미 아직 다시 같이 같아요 같은데 같습니다 인데 인데요 이에요 예요 입니다 인가여 되나요 되나여 되죠
+    있나 있나여 있는데 있어서 있었는데 없나 없나요 없는데 없이 하나요 하나여 하면 하면서 하니 하니까 하는데 하던 한데 했더니 했을 할
+    해도 해보니 알려주실 알고 알았는데 아닌 아닌데 아닌듯 아닌가 아니라 아니고 듯 듯함 싶어요 싶은데 보니 보니까 보면 나서 나는 나요
+    났어요 났다 나더니 왜이러죠 뭐가 뭐죠 뭔지 거죠 건가 건가요 건지 걸까 걸까요 ㅠ ㅠㅠ ㅋㅋ ㅎㅎ 여러 여러분 혹시 제가 제발 급해요
+    비슷 사람 분 님 때 그때 이때 동안 정도 통해 위해 따라 대로 만큼 처럼 부분 상황 문제 원인 이슈 있을까 있을까요 있었던 있던""".split()
 )
 """Korean words that carry no meaning in a query."""
 
@@ -65,7 +74,8 @@ def stem(word: str) -> str:
     """The stem of a lower-case English word; numbers and short words are left alone."""
     if len(word) <= 3 or not word.isascii() or not word.isalpha():  # noqa: PLR2004
         return word
-    return str(_STEMMER.stemWord(word))
+    with _STEMMING:
+        return str(_STEMMER.stemWord(word))
 
 
 def bigrams(run: str) -> list[str]:

@@ -14,7 +14,7 @@ COLUMNS = ("name", "said", "tags", "body")
 """Columns of the index. name: title, organisation, ids; said: phrases and symptoms; tags: vocabulary terms;
 body: the rest."""
 
-MOST_PASSAGES = 40
+MOST_PASSAGES = 64
 _UNSPOKEN_FACETS = frozenset({"status", "severity", "source_kind", "year"})
 
 

@@ -83,7 +83,10 @@ def library_options(command: _Command) -> _Command:
 
 _OPTIONS = (
     click.option(
-        "--store", "store_url", metavar="URL", help="Store: a file path, sqlite:///PATH or postgresql://…"
+        "--store",
+        "store_url",
+        metavar="URL",
+        help="Store: a path, sqlite:///PATH or a postgresql:// address.",
     ),
     click.option(
         "-o",

@@ -12,22 +12,24 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 
 
+def _bar(*columns: ProgressColumn | str) -> Progress:
+    where = Console(stderr=True)
+    # Elsewhere rich would write an empty line, and standard error is for errors.
+    return Progress(
+        *columns, TimeRemainingColumn(), console=where, transient=True, disable=not where.is_terminal
+    )
+
+
 @contextmanager
 def bytes_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """A bar that counts bytes; call what it gives with each number of bytes read."""
-    with Progress(
-        TextColumn(title),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    with _bar(TextColumn(title), BarColumn(), DownloadColumn()) as bar:
         task = bar.add_task(title, total=total)
         yield lambda count: bar.advance(task, count)
 
@@ -35,14 +37,7 @@ def bytes_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 @contextmanager
 def count_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
     """A bar that counts things; call what it gives after each."""
-    with Progress(
-        TextColumn(title),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    with _bar(TextColumn(title), BarColumn(), MofNCompleteColumn()) as bar:
         task = bar.add_task(title, total=total)
         yield lambda: bar.advance(task)
 

@@ -85,11 +85,7 @@ def import_(
     if words and not private:
         raise click.UsageError("--redact goes with --private; public records are kept as they are")
     vocabulary = load_vocabulary()
-    embedder = (
-        load_embedder()
-        if app.settings.library.semantic and installed() and not no_semantic and not dry_run
-        else None
-    )
+    semantic = app.settings.library.semantic and installed() and not no_semantic and not dry_run
     items: list[Item] = []
     skipped: list[tuple[str, str]] = []
     listed = [str(path) for path in bundled_files()] if bundled else list(paths)
@@ -102,13 +98,13 @@ def import_(
                 format_,
                 progress,
                 known=known_slugs(vocabulary),
-                on_skip=lambda name, why: skipped.append((name, why)),
+                on_skip=lambda *one: skipped.append(one),
             )
         )
         report = Ingest(
             store=store,
             vocabulary=vocabulary,
-            embedder=embedder,
+            embedder=load_embedder() if semantic else None,
             private=private,
             words=(*app.settings.library.redact_words, *words),
             dry_run=dry_run,

@@ -8,7 +8,8 @@ import click
 
 from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.rendering import console, say, say_json
-from pilotage.core.errors import UnknownTerm
+from pilotage.core.errors import NotFound, UnknownTerm
+from pilotage.core.settings import default_store
 from pilotage.core.text import did_you_mean, nearest
 from pilotage.library.stores.protocol import Filters
 from pilotage.library.terms import FACETS, KINDS, Term, Vocabulary, load_vocabulary
@@ -43,9 +44,7 @@ def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
     terms = list(vocabulary.of(chosen).values())
     if term is not None:
         terms = [_term(chosen, term, terms)]
-    with app.store() as store:
-        counts = store.facets(Filters(), app.audience)
-    borne = counts.get(_FACET_OF[chosen], {})
+    borne = _borne(app, _FACET_OF[chosen])
     terms = [item for item in terms if not used or borne.get(item.slug)]
     if app.as_json:
         say_json({"kind": chosen, "terms": [_to_json(item, borne.get(item.slug, 0)) for item in terms]})
@@ -62,6 +61,17 @@ def _say_kinds(app: App, vocabulary: Vocabulary) -> None:
         return
     for name, version, size in listed:
         say(console(), f"{name:<14} {size:>4} terms, version {version}")
+
+
+def _borne(app: App, facet: str) -> dict[str, int]:
+    """slug -> number of records; nothing where the user has made no store yet: terms can be read all the same."""
+    try:
+        with app.store() as store:
+            return store.facets(Filters(), app.audience).get(facet, {})
+    except NotFound:
+        if app.settings.store.url != default_store():
+            raise
+        return {}
 
 
 def _kind(name: str) -> str:

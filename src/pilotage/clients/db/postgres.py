@@ -172,8 +172,9 @@ class PostgresSession:
 
     def has_table(self, name: str) -> bool:
         """Whether there is a table of that name."""
-        row = self.one("SELECT to_regclass(?) IS NOT NULL", (f"{SCHEMA}.{name}",))
-        return bool(row and row[0])
+        # Not to_regclass(), which may answer from a cache that knows nothing of another session's commit.
+        row = self.one("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?", (SCHEMA, name))
+        return row is not None
 
 
 class PostgresDoor:

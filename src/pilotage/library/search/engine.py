@@ -11,7 +11,7 @@ from pilotage.library.search.answer import Answer, Hit, Why
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
 from pilotage.library.search.plan import Clue, Plan, make_plan, plan_tokens
 from pilotage.library.search.query import Query, parse_query, refuse_unreadable
-from pilotage.library.search.ranking import Evidence, Ranked, rank
+from pilotage.library.search.ranking import WORDS_ALONE, WORDS_AND_MEANING, Evidence, Ranked, Ranking, rank
 from pilotage.library.search.semantic import Likeness, SemanticSearch
 from pilotage.library.search.snippets import snippets
 from pilotage.library.stores.protocol import Audience, Filters, Frequencies, Store, Tag
@@ -83,11 +83,9 @@ class Searcher:
         filters = _joined(request.filters, query.filters)
         if query.empty:
             return self._browse(request, query, filters)
-        counts = self._frequencies(plan_tokens(query))
-        plan = make_plan(query, counts, self.lexicon)
-        ranked = self.rank(query, plan, filters, request.audience)
-        good = [item for item in ranked if item.good]
-        return self._answer(request, query, plan, good, ranked[0].confidence if ranked else 0.0)
+        plan = self.plan(query)
+        ranking = self.rank(query, plan, filters, request.audience)
+        return self._answer(request, query, plan, ranking)
 
     def understand(self, text: str, audience: Audience) -> Query:
         """What a query asks for; values that only records know are looked up when a filter needs them."""
@@ -110,7 +108,11 @@ class Searcher:
             known |= self.store.frequencies(missing).of
         return Frequencies(records, {token: known.get(token, 0) for token in wanted})
 
-    def rank(self, query: Query, plan: Plan, filters: Filters, audience: Audience) -> list[Ranked]:
+    def plan(self, query: Query) -> Plan:
+        """What the store is asked for a query."""
+        return make_plan(query, self._frequencies(plan_tokens(query)), self.lexicon)
+
+    def rank(self, query: Query, plan: Plan, filters: Filters, audience: Audience) -> Ranking:
         """All candidates, best first."""
         lexical = dict(self.store.match(plan.match, filters, audience, limit=CANDIDATES))
         likeness = self._likeness(query, plan, filters, audience, lexical)
@@ -128,7 +130,7 @@ class Searcher:
             )
             for key in dict.fromkeys([*lexical, *likeness])
         ]
-        return rank(query, plan, evidence, semantic=self.semantic is not None)
+        return rank(query, plan, evidence, WORDS_ALONE if self.semantic is None else WORDS_AND_MEANING)
 
     def _likeness(
         self, query: Query, plan: Plan, filters: Filters, audience: Audience, lexical: Mapping[str, float]
@@ -148,7 +150,8 @@ class Searcher:
             if key in lexical or (key in tags and _allowed(tags[key], filters))
         }
 
-    def _answer(self, request: Request, query: Query, plan: Plan, good: list[Ranked], confidence: float) -> Answer:
+    def _answer(self, request: Request, query: Query, plan: Plan, ranking: Ranking) -> Answer:
+        good = ranking.good
         shown = good[request.offset : request.offset + request.limit]
         stored = self.store.get([item.id for item in shown], request.audience)
         weights = {token: clue.weight for clue in plan.clues for token in clue.tokens}
@@ -173,7 +176,7 @@ class Searcher:
             clipped=query.clipped,
             corrections=plan.corrections,
             semantic=self.semantic.embedder.name if self.semantic else "",
-            confidence=confidence,
+            confidence=ranking.confidence,
         )
 
     def _facets(self, good: Sequence[Ranked], request: Request) -> dict[str, dict[str, int]]:

@@ -87,9 +87,11 @@ class Lexicon:
         if not allowed:
             return None
         best = process.extractOne(form, pool, scorer=distance.OSA.distance, score_cutoff=allowed)
-        if best is None or best[0][0] != form[0]:
-            return None
-        return str(best[0])
+        if best is not None and best[0][0] == form[0]:
+            return str(best[0])
+        # Letters in another order (`heruko`) are two edits in a short word, and yet one slip of the fingers.
+        letters = sorted(form)
+        return next((key for key in pool if key[0] == form[0] and sorted(key) == letters), None)
 
     def terms_named(self, name: str) -> list[Term]:
         """The terms that a name means, as a whole."""

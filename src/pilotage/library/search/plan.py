@@ -32,6 +32,8 @@ _CONCEPT = {
     "detection": _HALF,
     "remediation": _HALF,
 }
+_UNSEEN_HANGUL = 0.5
+"""A Korean word that no record holds is more often a verb ending than a name; it weighs less than a foreign one."""
 _RARELY_TAGGED = 3
 """A term that fewer records bear is also looked for by its labels: its cases may not be tagged."""
 _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
@@ -181,6 +183,8 @@ def _clues(
         meant = corrections.get(word.text)
         named = tuple(lexicon.terms_named(meant)) if meant else ()
         having = min(counts.of.get(token, 0) for token in word.tokens)
-        weight = idf(counts.records, having)
-        found.append(Clue(word.text, word.tokens, named, weight, not _unseen(word, counts) or bool(named)))
-    return found
+        known = not _unseen(word, counts) or bool(named)
+        weight = idf(counts.records, having) * (_UNSEEN_HANGUL if not known and is_hangul(word.text) else 1.0)
+        found.append(Clue(word.text, word.tokens, named, weight, known))
+    distinct = {tuple(term.slug for term in clue.concepts) or clue.text: clue for clue in reversed(found)}
+    return list(distinct.values())[::-1]

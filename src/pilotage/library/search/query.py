@@ -30,7 +30,7 @@ _DATES = re.compile(
     rf"""(?P<iso>\b(?:19|20)\d{{2}}-(?:0[1-9]|1[0-2])(?:-\d{{2}})?\b)
     | \b(?P<name>{_MONTH_NAME})\.?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?P<name_year>(?:19|20)\d{{2}})\b
     | \b(?P<year_first>(?:19|20)\d{{2}})\s+(?P<name_last>{_MONTH_NAME})\b
-    | (?P<ko_year>(?:19|20)\d{{2}})년(?:\s*(?P<ko_month>\d{{1,2}})월)?(?:\s*\d{{1,2}}일)?(?:에|의|도)?
+    | (?P<ko_year>(?:(?:19|20)\d{{2}}|(?<!\d)[0-3]\d))년(?:\s*(?P<ko_month>\d{{1,2}})월)?(?:\s*\d{{1,2}}일)?(?:에|의|도)?
     | (?<![\d.])(?P<year>(?:19[89]|20[0-4])\d)(?![\d.])""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -206,7 +206,8 @@ def _dates(text: str) -> list[tuple[str, int | None]]:
             found.append((match["year_first"], _MONTHS[match["name_last"].lower()]))
         elif match["ko_year"]:
             month = int(match["ko_month"]) if match["ko_month"] else None
-            found.append((match["ko_year"], month if month and month <= 12 else None))  # noqa: PLR2004
+            year = match["ko_year"] if len(match["ko_year"]) > 2 else f"20{match['ko_year']}"
+            found.append((year, month if month and month <= 12 else None))  # noqa: PLR2004
         else:
             found.append((match["year"], None))
     return list(dict.fromkeys(found))

@@ -1,15 +1,16 @@
 """How candidates are ordered, and when the best of them is not good enough. Pure.
 
-The constants of this module are fitted on the graded queries in `tests/graded` by `benchmarks/calibrate.py`;
-`docs/explanation/search.md` tells what each means and what it was worth.
+The constants are fitted on `tests/graded/calibration.jsonl` by `benchmarks/calibrate.py` and judged on
+`tests/graded/held-out.jsonl`, which no constant has seen. `docs/explanation/search.md` tells what each is worth.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from pilotage.library.analysis import is_hangul, tag_token
 from pilotage.library.search.plan import Clue, Plan
@@ -19,42 +20,87 @@ from pilotage.library.stores.protocol import Tag
 from pilotage.library.terms import FACETS
 
 _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
+_FIELD = 20
+"""How many of the nearest candidates a candidate's likeness is compared with."""
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """The fitted constants, one set for answers from words alone and one for words and meaning.
+class Weights:
+    """What a candidate's place is made of.
 
     Attributes:
-        lexical: weight of the BM25 score, taken relative to the best candidate's.
-        semantic: weight of the cosine.
-        coverage: weight of the share of the query that a record knows of.
-        named: what a record gains when the query names its organisation, and again its date.
-        intercept, by_coverage, by_semantic, by_lexical: of the logistic regression that gives the confidence.
-        refuse_below: confidence of the best candidate below which the answer is "no good match".
-        tail: share of the best score below which a candidate is not among the good ones.
+        lexical: of its BM25 score relative to the best candidate's.
+        semantic: of the cosine of its nearest passage.
+        breadth: of the mean cosine of the next passages.
+        coverage: of the share of the query that it knows of.
+        named: of being by an organisation, and again of a date, that the query names.
     """
 
     lexical: float
     semantic: float
+    breadth: float
     coverage: float
     named: float
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What tells whether the best candidate is what was asked for; all but the last grow with it.
+
+    Attributes:
+        coverage: share of the query, by how much each part says, that it knows of.
+        lexical: ln(1 + BM25 score).
+        known: share of the query that any record knows of.
+        cosine: of its nearest passage.
+        breadth: mean cosine of the next passages.
+        sharpness: how far its cosine stands out among the nearest candidates, in standard deviations.
+        named: 1 when the query names its organisation and its date.
+        missed: 1 when the query names an organisation that is not the candidate's.
+    """
+
+    coverage: float
+    lexical: float
+    known: float
+    cosine: float
+    breadth: float
+    sharpness: float
+    named: float
+    missed: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The fitted constants of one way of answering.
+
+    Attributes:
+        weights: of the order.
+        intercept: of the logistic regression that turns signals into a confidence.
+        slopes: likewise.
+        refuse_below: confidence below which the answer is "no good match".
+        tail: share of the best score below which a candidate is not among the good ones.
+    """
+
+    weights: Weights
     intercept: float
-    by_coverage: float
-    by_semantic: float
-    by_lexical: float
+    slopes: Signals
     refuse_below: float
     tail: float
 
 
 WORDS_ALONE = Tuning(
-    lexical=0.6, semantic=0.0, coverage=0.4, named=0.5,
-    intercept=-4.0, by_coverage=8.0, by_semantic=0.0, by_lexical=0.1, refuse_below=0.5, tail=0.35,
-)  # fmt: skip
+    weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.3, named=0.05),
+    intercept=-6.26,
+    slopes=Signals(2.45, 1.32, 2.81, 0.0, 0.0, 0.0, 1.22, -1.59),
+    refuse_below=0.5,
+    tail=0.3,
+)
 WORDS_AND_MEANING = Tuning(
-    lexical=0.45, semantic=0.6, coverage=0.3, named=0.5,
-    intercept=-6.0, by_coverage=6.0, by_semantic=6.0, by_lexical=0.1, refuse_below=0.5, tail=0.35,
-)  # fmt: skip
+    weights=Weights(lexical=0.45, semantic=1.4, breadth=0.9, coverage=0.45, named=0.05),
+    intercept=-8.43,
+    slopes=Signals(2.86, 0.93, 1.54, 2.29, 8.83, 0.28, 3.10, -1.01),
+    refuse_below=0.55,
+    tail=0.5,
+)
 
 
 @dataclass(frozen=True)
@@ -83,8 +129,6 @@ class Ranked:
     Attributes:
         id: of the record.
         score: what it is ordered by; comparable within one answer only.
-        confidence: that it is what was asked for, 0 to 1.
-        good: whether it is shown.
         semantic_share: share of the score that comes from likeness of meaning.
         nearest: the part that is nearest in meaning.
         matched: the clues of the query that it knows of.
@@ -93,72 +137,106 @@ class Ranked:
 
     id: str
     score: float
-    confidence: float
-    good: bool
     semantic_share: float
     nearest: str
     matched: tuple[Clue, ...]
     tags: AbstractSet[Tag]
 
 
-def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], *, semantic: bool) -> list[Ranked]:
-    """All candidates, best first; ties by id.
+@dataclass(frozen=True)
+class Ranking:
+    """All candidates in order, and how sure it is that the first is what was asked for.
+
+    Attributes:
+        ranked: best first; ties by id.
+        confidence: 0 to 1; 0 without candidates.
+        signals: what the confidence rests on; None without candidates.
+        good: the candidates to show; empty when the confidence is too low.
+    """
+
+    ranked: tuple[Ranked, ...]
+    confidence: float
+    signals: Signals | None
+    good: tuple[Ranked, ...]
+
+
+def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning) -> Ranking:
+    """The candidates of a query in order.
 
     Args:
         query: as understood.
         plan: its clues.
         evidence: the candidates.
-        semantic: whether likeness of meaning was asked for.
+        tuning: the constants; `WORDS_AND_MEANING` where likeness was asked for, else `WORDS_ALONE`.
     """
-    tuning = WORDS_AND_MEANING if semantic else WORDS_ALONE
-    top = max((item.lexical for item in evidence), default=0.0) or 1.0
-    ranked = [_weigh(query, plan, item, top, tuning) for item in evidence]
-    ranked.sort(key=lambda item: (-item.score, item.id))
-    if not ranked:
-        return []
-    best = ranked[0].score
-    sure = _demanded(query) or max(item.confidence for item in ranked[:3]) >= tuning.refuse_below
-    return [
-        Ranked(
-            id=item.id, score=item.score, confidence=item.confidence,
-            good=sure and (item.score >= tuning.tail * best or _demanded(query)),
-            semantic_share=item.semantic_share, nearest=item.nearest, matched=item.matched, tags=item.tags,
-        )
-        for item in ranked
-    ]  # fmt: skip
+    if not evidence:
+        return Ranking((), 0.0, None, ())
+    top = max(item.lexical for item in evidence) or 1.0
+    weighed = [(_weigh(query, plan, item, top, tuning.weights), item) for item in evidence]
+    weighed.sort(key=lambda pair: (-pair[0].score, pair[0].id))
+    ranked = tuple(place for place, _ in weighed)
+    signals = _signals(query, plan, *weighed[0], evidence)
+    confidence = confidence_of(signals, tuning)
+    if query.require or query.title:
+        # Quoted phrases and titles are demands of the query itself; what meets them is not guessed at.
+        return Ranking(ranked, 1.0, signals, ranked)
+    if confidence < tuning.refuse_below:
+        return Ranking(ranked, confidence, signals, ())
+    floor = tuning.tail * ranked[0].score
+    return Ranking(ranked, confidence, signals, tuple(item for item in ranked if item.score >= floor))
 
 
-def _demanded(query: Query) -> bool:
-    """Whether the query itself says what a record must have: quoted phrases and titles are not guessed at."""
-    return bool(query.require or query.title)
+def confidence_of(signals: Signals, tuning: Tuning) -> float:
+    """The logistic regression: the probability that the best candidate is relevant."""
+    logit = tuning.intercept + sum(a * b for a, b in zip(astuple(signals), astuple(tuning.slopes), strict=True))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def _weigh(query: Query, plan: Plan, item: Evidence, top: float, tuning: Tuning) -> Ranked:
-    matched = tuple(clue for clue in plan.clues if _knows(item, clue))
-    asked = sum(clue.weight for clue in plan.clues)
-    covered = sum(clue.weight for clue in matched) / asked if asked else 0.0
-    dated = _dated(query, item)
-    named = _named(plan, item)
-    cosine = max(0.0, item.likeness.score) if item.likeness else 0.0
-    by_meaning = tuning.semantic * cosine
-    score = tuning.lexical * item.lexical / top + by_meaning + tuning.coverage * covered + tuning.named * (dated + named)
-    if query.dates and not plan.clues:
-        covered = dated
-    logit = (
-        tuning.intercept
-        + tuning.by_coverage * covered
-        + tuning.by_semantic * cosine
-        + tuning.by_lexical * min(item.lexical, 40.0)
-        + 2.0 * min(1.0, dated * named)
+def _weigh(query: Query, plan: Plan, item: Evidence, top: float, weights: Weights) -> Ranked:
+    matched = tuple(clue for clue in plan.clues if knows(item, clue))
+    near = item.likeness
+    meaning = weights.semantic * max(0.0, near.score) + weights.breadth * max(0.0, near.breadth) if near else 0.0
+    score = (
+        weights.lexical * item.lexical / top
+        + meaning
+        + weights.coverage * _covered(plan, matched)
+        + weights.named * (_dated(query, item) + _named(plan, item))
     )
-    return Ranked(
-        id=item.id, score=score, confidence=1 / (1 + math.exp(-max(-30.0, min(30.0, logit)))), good=False,
-        semantic_share=by_meaning / score if score > 0 else 0.0,
-        nearest=item.likeness.part if item.likeness else "", matched=matched, tags=item.tags,
-    )  # fmt: skip
+    share = meaning / score if score > 0 else 0.0
+    return Ranked(item.id, score, share, near.part if near else "", matched, item.tags)
 
 
-def _knows(item: Evidence, clue: Clue) -> bool:
+def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence, evidence: Sequence[Evidence]) -> Signals:
+    near = item.likeness
+    asked = sum(clue.weight for clue in plan.clues)
+    known = sum(clue.weight for clue in plan.clues if clue.known)
+    dated, named = _dated(query, item), _named(plan, item)
+    only_dates = bool(query.dates) and not plan.clues
+    return Signals(
+        coverage=dated if only_dates else _covered(plan, best.matched),
+        lexical=math.log1p(item.lexical),
+        known=known / asked if asked else dated,
+        cosine=near.score if near else 0.0,
+        breadth=near.breadth if near else 0.0,
+        sharpness=_sharpness(near, evidence) if near else 0.0,
+        named=dated * named,
+        missed=float(_organisations(plan) != set() and not named),
+    )
+
+
+def _sharpness(near: Likeness, evidence: Sequence[Evidence]) -> float:
+    field = sorted((item.likeness.score for item in evidence if item.likeness), reverse=True)[:_FIELD]
+    spread = statistics.pstdev(field)
+    return (near.score - statistics.fmean(field)) / spread if spread > 0 else 0.0
+
+
+def _covered(plan: Plan, matched: Sequence[Clue]) -> float:
+    asked = sum(clue.weight for clue in plan.clues)
+    return sum(clue.weight for clue in matched) / asked if asked else 0.0
+
+
+def knows(item: Evidence, clue: Clue) -> bool:
+    """Whether a candidate shows that it knows of a clue: by a tag, or by its words."""
     if any((_FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in _FACET_OF):
         return True
     if not item.held or not clue.tokens:
@@ -169,11 +247,12 @@ def _knows(item: Evidence, clue: Clue) -> bool:
     return len(held) == len(clue.tokens)
 
 
+def _organisations(plan: Plan) -> set[str]:
+    return {term.slug for clue in plan.clues for term in clue.concepts if term.kind == "organisations"}
+
+
 def _named(plan: Plan, item: Evidence) -> float:
-    organisations = {
-        term.slug for clue in plan.clues for term in clue.concepts if term.kind == "organisations"
-    }
-    return 1.0 if any(("organisation", slug) in item.tags for slug in organisations) else 0.0
+    return float(any(("organisation", slug) in item.tags for slug in _organisations(plan)))
 
 
 def _dated(query: Query, item: Evidence) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from pilotage.library.embedding import Embedder
 from pilotage.library.stores.protocol import Audience, Store
 
 _ROWS_AT_ONCE = 65_536
+_BREADTH = 3
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,13 @@ class Likeness:
 
     Attributes:
         score: cosine of the nearest passage, -1 to 1.
-        part: what that passage is.
+        breadth: mean cosine of the three passages that come next: whether more than one speaks of it.
+        part: what the nearest passage is.
         lang: its language.
     """
 
     score: float
+    breadth: float
     part: str
     lang: str
 
@@ -41,14 +43,14 @@ class VectorIndex:
     def __init__(self, store: Store, model: str, audience: Audience) -> None:
         self._numpy = importlib.import_module("numpy")
         self.ids: list[str] = []
-        self._owner: list[int] = []
+        self._starts: list[int] = []
         self._kind: list[tuple[str, str]] = []
         blocks: list[bytes] = []
         width = 0
         for row in store.vectors(model, audience):
             if not self.ids or self.ids[-1] != row.id:
                 self.ids.append(row.id)
-            self._owner.append(len(self.ids) - 1)
+                self._starts.append(len(blocks))
             self._kind.append((row.part, row.lang))
             blocks.append(row.data)
             width = len(row.data) // 2
@@ -66,15 +68,17 @@ class VectorIndex:
             for start in range(0, len(self._matrix), _ROWS_AT_ONCE)
         ]
         scores = np.concatenate(parts)
-        best: dict[str, Likeness] = {}
-        for row in np.argsort(-scores, kind="stable")[: limit * 20]:
-            owner = self.ids[self._owner[row]]
-            if owner not in best:
-                part, lang = self._kind[row]
-                best[owner] = Likeness(float(scores[row]), part, lang)
-                if len(best) == limit:
-                    break
-        return best
+        best = np.maximum.reduceat(scores, self._starts)
+        found: dict[str, Likeness] = {}
+        for owner in np.argsort(-best, kind="stable")[:limit]:
+            first = self._starts[owner]
+            last = self._starts[owner + 1] if owner + 1 < len(self._starts) else len(scores)
+            own = scores[first:last]
+            order = np.argsort(-own, kind="stable")
+            part, lang = self._kind[first + order[0]]
+            breadth = float(own[order[1 : 1 + _BREADTH]].mean()) if len(own) > 1 else float(best[owner])
+            found[self.ids[owner]] = Likeness(float(best[owner]), breadth, part, lang)
+        return found
 
 
 class SemanticSearch:
@@ -106,7 +110,3 @@ class SemanticSearch:
                 self._indexes[audience] = held
             return held[1]
 
-
-def longest_first(texts: Iterable[str], most: int) -> str:
-    """The beginning of a text that is put together from parts, cut to what an embedder reads well."""
-    return " ".join(texts)[:most]

@@ -1,0 +1,152 @@
+"""Import and export, as scripts use them."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sqlite3
+import zipfile
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from pilotage.library.exporters.incident_json import IncidentJson
+from pilotage.library.stores.protocol import Stored
+
+from .conftest import DNS, PUBLIC, UNEVEN, Cli
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    (tmp_path / "public.json").write_text(json.dumps(PUBLIC), encoding="utf-8")
+
+
+def test_a_dry_run_makes_no_store(cli: Cli, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    answer = cli("import", "public.json", "--dry-run", "-o", "json").json()
+    assert answer["dry_run"]
+    assert answer["new"] == len(PUBLIC)
+    assert [item["outcome"] for item in answer["items"]] == ["new"] * len(PUBLIC)
+    assert sorted(tmp_path.iterdir()) == before
+    assert "nothing was changed" in cli("import", "public.json", "--dry-run").out
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_dry_run_changes_no_store(cli: Cli, store: str, tmp_path: Path) -> None:
+    changed = [DNS | {"severity": "critical"}, {"id": "one-1"}]
+    (tmp_path / "more.json").write_text(json.dumps(changed), encoding="utf-8")
+    before = cli("export").raw
+    answer = cli("import", "more.json", "--dry-run", "-o", "json", "--store", store).json()
+    assert (answer["new"], answer["changed"]) == (1, 1)
+    assert cli("export").raw == before
+
+
+def test_importing_again_changes_nothing(cli: Cli) -> None:
+    assert cli("import", "public.json").out.startswith("imported 4: 4 new")
+    again = cli("import", "public.json", "-o", "json").json()
+    assert (again["new"], again["changed"], again["unchanged"]) == (0, 0, 4)
+    assert len(cli("history", DNS["id"], "-o", "json").json()["revisions"]) == 1
+
+
+def test_alike_records_are_reported_and_kept(cli: Cli, store: str, tmp_path: Path) -> None:
+    twin = DNS | {"id": "acme-2021-03-01-twin", "aliases": [], "related": [], "related_reasons": {}}
+    (tmp_path / "twin.json").write_text(json.dumps(twin), encoding="utf-8")
+    answer = cli("import", "twin.json", "-o", "json", "--store", store).json()
+    assert {"id": twin["id"], "other": DNS["id"], "why": "same source"} in answer["alike"]
+    assert cli("show", twin["id"], "-o", "json").json() == twin
+
+
+def test_an_alias_in_use_is_a_conflict(cli: Cli, store: str, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text('{"id": "old-coredns"}', encoding="utf-8")
+    done = cli("import", "other.json", "-o", "json", "--store", store)
+    assert (done.code, done.error()["code"]) == (2, "conflict")
+
+
+def test_private_import_redacts_and_previews(cli: Cli, tmp_path: Path) -> None:
+    document = {"id": "ours-1", "summary": {"en": "Falcon mailed jo@example.com from 10.1.2.3."}}
+    (tmp_path / "ours.json").write_text(json.dumps(document), encoding="utf-8")
+    options = ["import", "ours.json", "--private", "--redact", "Falcon"]
+    preview = cli(*options, "--dry-run", "-o", "json").json()
+    assert preview["redacted"] == 3
+    assert len(preview["items"][0]["redactions"]) == 3
+    assert cli(*options).out.startswith("imported 1: 1 new")
+    assert cli("show", "ours-1").code == 2
+    shown = cli("show", "ours-1", "--include-private", "-o", "json").out
+    assert not [word for word in ("Falcon", "jo@example.com", "10.1.2.3") if word in shown]
+
+
+@pytest.mark.usefixtures("store")
+def test_export_names_records_and_facets(cli: Cli) -> None:
+    assert [one["id"] for one in cli("export", "old-coredns", UNEVEN["id"]).json()] == [
+        DNS["id"],
+        UNEVEN["id"],
+    ]
+    assert [one["id"] for one in cli("export", "-f", "component=coredns").json()] == [DNS["id"]]
+    lines = cli("export", "--format", "jsonl").out.splitlines()
+    assert sorted(json.loads(line)["id"] for line in lines) == sorted(one["id"] for one in PUBLIC)
+
+
+@pytest.mark.usefixtures("store")
+def test_every_format_is_what_it_says(cli: Cli, tmp_path: Path) -> None:
+    assert cli("export", "--format", "csv").out.lstrip("\ufeff").startswith("id,")
+    with zipfile.ZipFile(BytesIO(cli("export", "--format", "zip").raw)) as archive:
+        assert f"records/{DNS['id']}.json" in archive.namelist()
+    done = cli("export", "--format", "sqlite", "--to", "out.db", "-o", "json")
+    assert done.json() == {"format": "sqlite", "file": "out.db", "records": 4}
+    with sqlite3.connect(tmp_path / "out.db") as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    db.close()
+
+
+@pytest.mark.usefixtures("store")
+def test_a_failed_export_keeps_the_older_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("older", encoding="utf-8")
+
+    def full(_self: IncidentJson, _records: Iterable[Stored], out: BinaryIO) -> int:
+        out.write(b"[half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(IncidentJson, "write", full)
+    done = cli("export", "--to", "out.json", "-o", "json")
+    assert done.code == 3
+    assert done.error()["code"] == "store-full"
+    assert target.read_text("utf-8") == "older"
+    assert not list(tmp_path.glob(".out.json*"))
+
+
+@pytest.mark.usefixtures("store")
+def test_export_to_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
+    done = cli("export", "--to", "nowhere/out.json")
+    assert done.code == 2
+    assert "cannot write" in done.err
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_export_to_a_folder_without_permission(cli: Cli, tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    done = cli("export", "--to", "locked/out.json")
+    assert done.code == 2
+    assert "cannot write" in done.err
+
+
+@pytest.mark.usefixtures("store")
+def test_a_wrong_id_leaves_no_half_export(cli: Cli, tmp_path: Path) -> None:
+    assert cli("export", DNS["id"], "nothing", "--to", "out.json").code == 2
+    assert not (tmp_path / "out.json").exists()
+    assert cli("export", DNS["id"], "nothing").raw == b""
+
+
+def test_bundled_records_come_in(cli: Cli) -> None:
+    answer = cli("import", "--bundled", "--dry-run", "-o", "json").json()
+    assert answer["total"] >= 15
+    assert answer["unknown_slugs"] == []
