@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from pilotage.core.errors import ConfigError
@@ -55,6 +55,28 @@ class LibrarySettings(_Section):
     """Words (names of people, customers, projects) that are blacked out in every private import."""
 
 
+class WebSettings(_Section):
+    """How the pages, the REST API and MCP are served."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Behind a name, set `allowed_hosts` as well."""
+
+    port: int = Field(default=8000, ge=0, le=65535)
+    """Port to listen on; 0 takes a free one."""
+
+    workers: int = Field(default=1, ge=1, le=64)
+    """Number of processes that answer."""
+
+    token: SecretStr = SecretStr("")
+    """Requests that bear this token (`Authorization: Bearer …`) also see private records; empty: nobody does."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names, besides loopback, under which people reach the server; MCP refuses others."""
+
+    base_url: str = ""
+    """Address under which people reach the pages (`https://incidents.example.com`), for feeds and Open Graph; empty: that of the request."""
+
+
 class Settings(BaseSettings):
     """All settings of Pilotage."""
 
@@ -72,6 +94,9 @@ class Settings(BaseSettings):
 
     library: LibrarySettings = LibrarySettings()
     """How the library answers."""
+
+    web: WebSettings = WebSettings()
+    """How the pages, the REST API and MCP are served."""
 
     lang: str = Field(default="", pattern="^(en|ko)?$")
     """Language of answers, `en` or `ko`; empty means that of the locale."""

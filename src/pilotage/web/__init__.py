@@ -1,1 +1,1 @@
-"""The room of the web pages, the REST API and the MCP server; empty until they are built."""
+"""The pages, the REST API and the MCP server: one ASGI app over one catalogue."""

@@ -183,17 +183,6 @@ def test_vocabulary_kinds_need_no_store(cli: Cli) -> None:
     assert cli("vocab", "--store", "nowhere.db").code == 0
 
 
-def test_vocabulary_can_be_read_before_there_is_a_store(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PILOTAGE_STORE__URL")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    (term,) = cli("vocab", "components", "coredns", "-o", "json").json()["terms"]
-    assert term["records"] == 0
-    assert cli("vocab", "components", "--store", "nowhere.db").code == 2
-    assert not (tmp_path / "data").exists()
-
-
 def test_verify_finds_nothing_wrong(cli: Cli) -> None:
     assert cli("verify", "-o", "json").json() == {"ok": True, "records": 4, "problems": []}
     assert cli("verify").out == "4 records: all is well\n"

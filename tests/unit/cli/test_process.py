@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -91,3 +92,21 @@ def test_results_alone_go_to_standard_output(store: str, tmp_path: Path) -> None
         )
         assert bool(done.stdout) == (done.returncode == 0)
         assert bool(done.stderr) == (done.returncode != 0)
+
+
+def test_vocabulary_can_be_read_before_there_is_a_store(tmp_path: Path) -> None:
+    def vocab(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, "library", "vocab", "components", "coredns", "-o", "json", *more],
+            cwd=tmp_path,
+            env=environment(XDG_DATA_HOME=str(tmp_path / "data")),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    (term,) = json.loads(vocab().stdout)["terms"]
+    assert term["records"] == 0
+    assert vocab("--store", "nowhere.db").returncode == 2
+    assert not (tmp_path / "data").exists()

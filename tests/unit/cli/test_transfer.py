@@ -140,6 +140,14 @@ def test_export_to_a_folder_without_permission(cli: Cli, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("store")
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody may write")
+def test_export_to_a_folder_in_which_nobody_may_write(cli: Cli) -> None:
+    done = cli("export", "--to", "/proc/out.json", "-o", "json")
+    assert (done.code, done.error()["code"]) == (2, "user-error")
+    assert "cannot write" in done.error()["message"]
+
+
+@pytest.mark.usefixtures("store")
 def test_a_wrong_id_leaves_no_half_export(cli: Cli, tmp_path: Path) -> None:
     assert cli("export", DNS["id"], "nothing", "--to", "out.json").code == 2
     assert not (tmp_path / "out.json").exists()

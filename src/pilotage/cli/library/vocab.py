@@ -64,7 +64,7 @@ def _say_kinds(app: App, vocabulary: Vocabulary) -> None:
 
 
 def _borne(app: App, facet: str) -> dict[str, int]:
-    """slug -> number of records; nothing where the user has made no store yet: terms can be read all the same."""
+    """Number of records by slug; none where the user has no store yet: terms can be read all the same."""
     try:
         with app.store() as store:
             return store.facets(Filters(), app.audience).get(facet, {})

@@ -1,0 +1,1 @@
+"""The pages: server-rendered, in English and Korean, working without JavaScript."""
