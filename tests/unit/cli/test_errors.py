@@ -113,7 +113,7 @@ def test_a_store_of_a_newer_version(cli: Cli, store: str) -> None:
 def test_verify_finds_what_is_wrong(cli: Cli, store: str) -> None:
     db = sqlite3.connect(store)
     with db:
-        assert db.execute("DELETE FROM tags").rowcount > 0
+        assert db.execute("DELETE FROM tag").rowcount > 0
     db.close()
     done = cli("verify", "-o", "json")
     assert done.code == 1
