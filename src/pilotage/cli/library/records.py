@@ -113,7 +113,9 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
     out = console()
     for record, stored in records:
         title = one_line(record.title.get(app.lang) if record.title else "", 120)
-        mark = " [private]" if stored.private else ""
+        mark = ""
+        if stored.private:
+            mark = " [private]" if app.lang == "en" else " [비공개]"
         say(out, f"{date_words(record, app.lang):<22} {record.org or '?':<16} {title}{mark}")
         say(out, record.id, "dim", indent=23)
     say(out, f"{len(records)} of {total}" if app.lang == "en" else f"{total}건 중 {len(records)}건", "dim")

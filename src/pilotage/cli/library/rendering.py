@@ -14,7 +14,7 @@ from pilotage.core.text import printable, shorten
 from pilotage.library.record import Action, Cause, Event, Factor, Impact, Lang, Record, Step, Text
 from pilotage.library.search.answer import FIELD_LABELS, Hit
 from pilotage.library.search.snippets import Snippet
-from pilotage.library.terms import Vocabulary
+from pilotage.library.terms import FACET_LABELS, Vocabulary, load_vocabulary
 
 _PIPE_WIDTH = 10_000
 _DRIVES_A_TERMINAL = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -76,7 +76,7 @@ def say_hit(where: Console, number: int, hit: Hit, lang: Lang) -> None:
     if hit.private:
         head.append("  [private]" if lang == "en" else "  [비공개]", style="magenta")
     if record.status != "reviewed":
-        head.append(f"  [{record.status}]", style="yellow")
+        head.append(f"  [{_status_word(record, lang, load_vocabulary())}]", style="yellow")
     where.print(head)
     say(where, f"{record.org or '?'} · {date_words(record, lang)} · {record.id}", "cyan", indent=4)
     line = hit.why.line(lang)
@@ -130,7 +130,7 @@ _NOT_STATED: dict[Lang, str] = {"en": "not stated in any source", "ko": "명시�
 def say_record(where: Console, record: Record, lang: Lang, vocabulary: Vocabulary, *, private: bool) -> None:
     """A whole record."""
     say(where, record.title.get(lang) if record.title else record.id, "bold")
-    marks = [record.org or "?", date_words(record, lang), record.status]
+    marks = [record.org or "?", date_words(record, lang), _status_word(record, lang, vocabulary)]
     if private:
         marks.append("private" if lang == "en" else "비공개")
     say(where, " · ".join([*marks, record.id]), "cyan")
@@ -138,7 +138,7 @@ def say_record(where: Console, record: Record, lang: Lang, vocabulary: Vocabular
         say(where, record.withdrawn_reason.get(lang), "bold magenta")
     for facet, slugs in _tag_lines(record):
         labels = ", ".join(vocabulary.facet_label(facet, slug, lang) for slug in slugs)
-        say(where, f"{facet.replace('_', ' ')}: {labels}", "dim")
+        say(where, f"{FACET_LABELS[facet][lang]}: {labels}", "dim")
     for name, heading in _SECTIONS:
         lines = _lines(record, name, lang)
         state = record.provenance.get(name)
@@ -150,6 +150,10 @@ def say_record(where: Console, record: Record, lang: Lang, vocabulary: Vocabular
             for line in lines:
                 say(where, line, indent=2)
     _say_sources(where, record, lang)
+
+
+def _status_word(record: Record, lang: Lang, vocabulary: Vocabulary) -> str:
+    return vocabulary.facet_label("status", record.status, lang).lower()
 
 
 def _tag_lines(record: Record) -> list[tuple[str, list[str]]]:

@@ -38,7 +38,8 @@ class Why:
     Attributes:
         terms: vocabulary terms that the query speaks of and the record bears.
         words: words of the query that the record holds.
-        snippets: where.
+        fields: fields that hold these words; empty when only its phrases do.
+        snippets: the best passages.
         semantic: share of the score that comes from likeness of meaning, 0 to 1.
         nearest: the part of the record that is nearest in meaning, or nothing.
         dates: dates of the query that are the record's.
@@ -46,6 +47,7 @@ class Why:
 
     terms: tuple[Term, ...] = ()
     words: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
     snippets: tuple[Snippet, ...] = ()
     semantic: float = 0.0
     nearest: str = ""
@@ -55,10 +57,10 @@ class Why:
         """One line in words."""
         parts = [term.label.get(lang) or term.label.get("en", term.slug) for term in self.terms]
         parts += list(self.dates)
-        fields = dict.fromkeys(FIELD_LABELS.get(s.field, {}).get(lang, s.field) for s in self.snippets)
+        fields = dict.fromkeys(FIELD_LABELS.get(name, {}).get(lang, name) for name in self.fields)
         if self.words:
             quoted = ", ".join(f"'{word}'" for word in self.words[:6])
-            place = ", ".join(fields) or ("phrases" if lang == "en" else "표현")
+            place = ", ".join(fields) or ("phrases like it" if lang == "en" else "비슷한 표현")
             parts.append(f"{quoted} in {place}" if lang == "en" else f"{quoted} ({place})")
         if self.semantic >= 0.15:  # noqa: PLR2004 - less than that is not worth a reader's while
             share = round(self.semantic * 100)
@@ -75,6 +77,7 @@ class Why:
                 for term in self.terms
             ],
             "words": list(self.words),
+            "fields": list(self.fields),
             "snippets": [
                 {"field": s.field, "lang": s.lang, "text": s.text, "marks": [list(mark) for mark in s.marks]}
                 for s in self.snippets

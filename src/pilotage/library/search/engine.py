@@ -13,7 +13,7 @@ from pilotage.library.search.plan import Clue, Plan, make_plan, plan_tokens
 from pilotage.library.search.query import Query, parse_query, refuse_unreadable
 from pilotage.library.search.ranking import WORDS_ALONE, WORDS_AND_MEANING, Evidence, Ranked, Ranking, rank
 from pilotage.library.search.semantic import Likeness, SemanticSearch
-from pilotage.library.search.snippets import snippets
+from pilotage.library.search.snippets import fields_with, snippets
 from pilotage.library.stores.protocol import Audience, Filters, Frequencies, Store, Tag
 from pilotage.library.terms import FACETS, Term, Vocabulary, load_vocabulary
 
@@ -252,10 +252,13 @@ def _why(
     wanted = {token for clue in item.matched for token in clue.tokens} | {
         token for term in terms.values() for name in term.label.values() for token in tokens(name)
     }
+    found = snippets(record, {token: weight for token, weight in weights.items() if token in wanted}, lang)
+    by_word = [clue for clue in item.matched if _by_word(clue, borne)]
     return Why(
         terms=tuple(terms.values()),
-        words=tuple(dict.fromkeys(clue.text for clue in item.matched if _by_word(clue, borne))),
-        snippets=tuple(snippets(record, {t: w for t, w in weights.items() if t in wanted}, lang)),
+        words=tuple(dict.fromkeys(clue.text for clue in by_word)),
+        fields=tuple(fields_with(record, {token for clue in by_word for token in clue.tokens})),
+        snippets=tuple(found),
         semantic=item.semantic_share,
         nearest=item.nearest,
         dates=tuple(dates),

@@ -20,6 +20,8 @@ from pilotage.library.stores.protocol import Tag
 from pilotage.library.terms import FACETS
 
 _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
+_KEYWORDS = 2
+"""A query of so few words is a look-up by keyword: not refused when one record knows of all of them."""
 _FIELD = 20
 """How many of the nearest candidates a candidate's likeness is compared with."""
 
@@ -180,6 +182,9 @@ def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning)
     if query.require or query.title:
         # Quoted phrases and titles are demands of the query itself; what meets them is not guessed at.
         return Ranking(ranked, 1.0, signals, ranked)
+    if 0 < len(plan.clues) <= _KEYWORDS and len(ranked[0].matched) == len(plan.clues) and not query.pasted:
+        # `etcd`, `expired certificate`: a look-up by keyword, and one record holds all of it.
+        confidence = max(confidence, tuning.refuse_below)
     if confidence < tuning.refuse_below:
         return Ranking(ranked, confidence, signals, ())
     floor = tuning.tail * ranked[0].score

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from pilotage.library.analysis import is_hangul, word_tokens
@@ -60,6 +61,17 @@ def snippets(record: Record, weights: Mapping[str, float], lang: Lang, *, most: 
     for _, _, snippet in sorted(found, key=lambda item: item[:2]):
         chosen.setdefault(snippet.field, snippet)
     return list(chosen.values())[:most]
+
+
+def fields_with(record: Record, wanted: AbstractSet[str]) -> list[str]:
+    """The fields of a record that hold any of these tokens, in the order of the record."""
+    found: dict[str, None] = {}
+    for field, text in record.texts():
+        if field not in found and any(
+            not wanted.isdisjoint(word_tokens(run)) for part in (text.en, text.ko) if part for run in _RUN.findall(part)
+        ):
+            found[field] = None
+    return list(found)
 
 
 def _texts(record: Record, lang: Lang) -> Iterable[tuple[str, Lang, str]]:
