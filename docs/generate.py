@@ -24,7 +24,7 @@ from typing import Any
 
 import click
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from pilotage.cli.lazy import LazyGroup
 from pilotage.cli.main import exit_code, pilotage, run
@@ -128,15 +128,18 @@ def _settings(name: str, field: Any) -> list[tuple[str, ...]]:
 
 def _setting(key: str, field: Any) -> tuple[str, ...]:
     kind = field.annotation.__name__ if inspect.isclass(field.annotation) else str(field.annotation)
-    default = "`library.db` in the user's data folder" if field.default_factory else _shown(field.default)
-    kind = {"tuple": "list of str", "tuple[str, ...]": "list of str"}.get(kind, kind)
+    # The one default that differs from machine to machine.
+    default = "`library.db` in the user's data folder" if key == "store.url" else _shown(field.get_default())
+    kind = re.sub(r"tuple\[(\w+), \.\.\.\]|^tuple$", r"list of str", kind).replace("pydantic.types.", "")
     return f"`{key}`", f"`{PREFIX}{key.replace('.', '__').upper()}`", kind, default, field.description or ""
 
 
 def _shown(value: object) -> str:
-    if value in ("", ()):
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if value in ("", (), None):
         return "empty"
-    return f"`{json.dumps(value)}`"
+    return f"`{json.dumps(value, default=str)}`"
 
 
 def errors_page() -> str:

@@ -7,9 +7,9 @@ import math
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pilotage.library.related import related
-from pilotage.library.statistics import cooccurrence, distribution, statistics
-from pilotage.library.topics import topic, wilson
+from pilotage.library.insight.related import related
+from pilotage.library.insight.statistics import cooccurrence, distribution, statistics
+from pilotage.library.insight.topics import topic, wilson
 from unit.library.small_library import VOCABULARY, library, put, record, step
 
 WORDS = ("reload", "rotation", "quota", "memory", "certificate", "failover", "resolver", "shard")

@@ -11,18 +11,19 @@ from typing import Any
 
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
+from pilotage.library.canonical import storable
 from pilotage.library.embedding import Embedder
 from pilotage.library.record import Lang, Record, read_record
-from pilotage.library.related import RelatedAnswer, related
+from pilotage.library.insight.related import RelatedAnswer, related
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request, Searcher
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
 from pilotage.library.search.query import facet_value
 from pilotage.library.search.semantic import SemanticSearch
-from pilotage.library.statistics import Matrix, Statistics, cooccurrence, statistics
+from pilotage.library.insight.statistics import Matrix, Statistics, cooccurrence, statistics
 from pilotage.library.stores.protocol import Audience, Filters, Revision, Store, Stored, Tag
 from pilotage.library.terms import FACETS, Vocabulary, facet_name, load_vocabulary
-from pilotage.library.topics import Topic, topic
+from pilotage.library.insight.topics import Topic, topic
 
 _NEAR_IDS_AMONG = 20_000
 """Beyond this number of records ids are not compared one by one with a mistyped one."""
@@ -169,8 +170,12 @@ def _read_cursor(text: str | None) -> tuple[str, str] | None:
         return None
     try:
         value: Any = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         value = None
-    if not (isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)):  # noqa: PLR2004
+    if not (isinstance(value, list) and len(value) == 2 and all(map(_is_text, value))):  # noqa: PLR2004
         raise InvalidInput(f"'{text[:40]}' is no cursor", hint="Pass on `next` as it came.")
     return value[0], value[1]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and storable(value) == value

@@ -25,6 +25,8 @@ from pilotage.library.search.engine import Request, Searcher
 from pilotage.library.stores.protocol import Audience, Filters, Store
 
 DEPTH = 10
+_MOST = 1000
+"""The highest grade; real scales end at 3 or 10."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,8 @@ def read_graded(path: Path) -> list[Graded]:
         InvalidInput: a line is not of the described form; the message names it.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        # Not splitlines: a query may hold one of the line separators of Unicode.
+        lines = path.read_text("utf-8-sig").split("\n")
     except OSError as error:
         raise NotFound(f"cannot read {path}: {error.strerror}", hint="Name a file of graded queries.") from error
     except UnicodeDecodeError as error:
@@ -161,19 +164,21 @@ def _graded(line: str, place: str) -> Graded:
     hint = 'A line is {"query": "…", "lang": "en" or "ko", "relevant": {"id or address": grade}}.'
     try:
         item = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{place}: {error}", hint=hint) from error
     if not isinstance(item, dict) or not isinstance(item.get("query"), str):
         raise InvalidInput(f"{place}: needs a text 'query'", hint=hint)
     relevant = item.get("relevant")
     if not isinstance(relevant, dict) or not _are_grades(relevant.values()) or item.get("lang") not in {"en", "ko"}:
-        raise InvalidInput(f"{place}: needs 'relevant' (id -> grade) and 'lang' (en or ko)", hint=hint)
+        raise InvalidInput(
+            f"{place}: needs 'relevant' (id -> grade, 0 to {_MOST}) and 'lang' (en or ko)", hint=hint
+        )
     kept = {key: float(grade) for key, grade in relevant.items() if grade > 0}
     return Graded(item["query"], item["lang"], str(item.get("kind", "")), kept, place)
 
 
 def _are_grades(values: Iterable[object]) -> bool:
-    return all(isinstance(grade, int | float) and not isinstance(grade, bool) and grade >= 0 for grade in values)
+    return all(isinstance(grade, int | float) and not isinstance(grade, bool) and 0 <= grade <= _MOST for grade in values)
 
 
 def evaluate(
@@ -191,7 +196,10 @@ def evaluate(
     names = _names(searcher.store, audience)
     scores = []
     for graded in queries:
-        wanted = {_resolve(name, names, graded.place): grade for name, grade in graded.relevant.items()}
+        wanted: dict[str, float] = {}
+        for name, grade in graded.relevant.items():
+            id_ = _resolve(name, names, graded.place)
+            wanted[id_] = max(grade, wanted.get(id_, 0.0))
         answer = searcher.search(Request(text=graded.query, audience=audience, lang=graded.lang, limit=DEPTH))
         found = [hit.record.id for hit in answer.hits]
         scores.append(_score(graded, wanted, found, answer.confidence, refused=answer.no_good_match))

@@ -17,6 +17,8 @@ from pilotage.library.redaction import Redaction, redact
 from pilotage.library.stores.protocol import New, Outcome, Store, Writer
 from pilotage.library.terms import Vocabulary
 
+_BATCH = 64
+"""Records that get their missing vectors in one transaction."""
 _ALIKE_TITLES = 80.0
 """Likeness of two titles, 0 to 100, from which two records of one organisation and day are called alike."""
 
@@ -97,6 +99,7 @@ class Ingest:
         words: words to black out in private records.
         dry_run: whether everything is undone at the end.
         on_item: told what happened to each candidate.
+        on_vectors: told (done, total) while records that were there before get the vectors they lack.
     """
 
     store: Store
@@ -106,9 +109,14 @@ class Ingest:
     words: Sequence[str] = ()
     dry_run: bool = False
     on_item: Callable[[Item], None] | None = None
+    on_vectors: Callable[[int, int], None] | None = None
 
     def run(self, candidates: Iterable[Candidate]) -> Report:
         """Brings all candidates in, in one transaction.
+
+        Afterwards, unless it is a dry run, every record of the store that has no vectors of the embedder
+        gets them (it was stored before the extra was installed), in transactions of their own: when that is
+        broken off, the next import goes on with it.
 
         Raises:
             InvalidInput: a candidate is no record, or an id came twice with different content; nothing is kept.
@@ -123,7 +131,9 @@ class Ingest:
                 if self.dry_run:
                     raise _Undo
         except _Undo:
-            pass
+            return report
+        if self.embedder is not None:
+            self._complete(self.embedder)
         return report
 
     def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: dict[str, str]) -> None:
@@ -160,9 +170,29 @@ class Ingest:
             digest=digest(document),
             private=record.visibility == "private",
             entry=entry,
-            origin=f"{candidate.format}: {candidate.place}",
+            origin=self._origin(candidate),
             order_date=record.date or "",
         )
+
+    def _origin(self, candidate: Candidate) -> str:
+        origin = f"{candidate.format}: {candidate.place}"
+        # The name of a private file is as private as what it holds.
+        return str(redact({"origin": origin}, self.words)[0]["origin"]) if self.private else origin
+
+    def _complete(self, embedder: Embedder) -> None:
+        """Gives vectors to the records that have none of this embedder, batch by batch."""
+        missing = self.store.without_vectors(embedder.name)
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            vectors = {}
+            for stored in self.store.get(batch, "all").values():
+                entry = index_entry(read_record(stored.document, where=stored.id), self.vocabulary)
+                if entry.passages:
+                    vectors[stored.id] = vectors_of(entry, embedder)
+            if vectors:
+                self.store.add_vectors(embedder.name, vectors)
+            if self.on_vectors is not None:
+                self.on_vectors(start + len(batch), len(missing))
 
 
 def _alike(record: Record, new: New, writer: Writer) -> Iterable[Likeness]:
@@ -174,7 +204,8 @@ def _alike(record: Record, new: New, writer: Writer) -> Iterable[Likeness]:
         for other, document in writer.same_day(record.org_slug, record.date):
             if fuzz.token_set_ratio(title, _title_of(document)) >= _ALIKE_TITLES:
                 found.setdefault(other, "same organisation and date, similar title")
-    known = {*record.related_reasons, *(record.related or []), record.recurrence_of, record.id}
+    own = {record.id, *record.aliases}
+    known = {*record.related_reasons, *(record.related or []), record.recurrence_of, *own}
     return [Likeness(record.id, other, why) for other, why in sorted(found.items()) if other not in known]
 
 

@@ -89,6 +89,7 @@ def test_it_is_all_there_when_asked_for(cli: Cli, both: str, monkeypatch: pytest
     assert cli("show", PRIVATE_ID, "-o", "json", *asked).json()["visibility"] == "private"
     assert "[private]" in cli("list", *asked).out
     assert PRIVATE_ID in cli("search", "zone emptied because of a push coredns", *asked).out
+    assert PRIVATE_ID in cli("search", SECRET, *asked).out
     assert cli("related", PRIVATE_ID, *asked).code == 0
     assert cli("stats", "-o", "json", *asked).json()["records"] == 4
     assert PRIVATE_ID in cli("export", *asked).out

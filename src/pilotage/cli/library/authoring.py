@@ -11,11 +11,11 @@ import click
 from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import Conflict, UserError
+from pilotage.library.authoring.known import known_slugs
+from pilotage.library.authoring.skeleton import skeleton
+from pilotage.library.authoring.validation import Problem, validate_paths
 from pilotage.library.bundled import bundled_files
-from pilotage.library.known import known_slugs
-from pilotage.library.skeleton import skeleton
 from pilotage.library.terms import load_vocabulary
-from pilotage.library.validation import Problem, validate_paths
 
 
 @click.command()
@@ -38,8 +38,7 @@ def validate(app: App, files: tuple[Path, ...], bundled: bool, links: bool, edit
     if bool(files) == bundled:
         raise click.UsageError("name files or folders to check, or --bundled (one of the two)")
     paths = bundled_files() if bundled else list(files)
-    extra: dict[str, bool] = {"editorial": True} if editorial else {}
-    problems = validate_paths(paths, known_slugs(load_vocabulary()), check_links=links, **extra)
+    problems = validate_paths(paths, known_slugs(load_vocabulary()), check_links=links, editorial=editorial)
     if app.as_json:
         say_json({"ok": not problems, "problems": [_to_json(problem) for problem in problems]})
     else:

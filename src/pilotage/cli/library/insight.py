@@ -9,15 +9,15 @@ from rich.console import Console
 
 from pilotage.cli.library.options import App, library_options, parse_terms
 from pilotage.cli.library.rendering import console, say, say_json
+from pilotage.library.insight.related import RelatedAnswer
+from pilotage.library.insight.related import related as find_related
+from pilotage.library.insight.statistics import Distribution, Matrix, Statistics, cooccurrence, statistics
+from pilotage.library.insight.topics import Topic
+from pilotage.library.insight.topics import topic as make_topic
 from pilotage.library.interval import format_interval
 from pilotage.library.record import Lang
-from pilotage.library.related import RelatedAnswer
-from pilotage.library.related import related as find_related
-from pilotage.library.statistics import Distribution, Matrix, Statistics, cooccurrence, statistics
 from pilotage.library.stores.protocol import Filters
 from pilotage.library.terms import FACET_LABELS, load_vocabulary
-from pilotage.library.topics import Topic
-from pilotage.library.topics import topic as make_topic
 
 _SHOWN_TERMS = 5
 _BAR = 24

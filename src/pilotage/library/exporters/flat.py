@@ -77,14 +77,17 @@ class Csv:
         A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection").
         """
         text = io.TextIOWrapper(out, encoding="utf-8-sig", newline="", write_through=True)
-        writer = csv.DictWriter(text, COLUMNS)
-        writer.writeheader()
-        count = 0
-        for stored in records:
-            row = flat_row(read_record(stored.document, where=stored.id))
-            writer.writerow({key: _inert(value) for key, value in row.items()})
-            count += 1
-        text.detach()
+        try:
+            writer = csv.DictWriter(text, COLUMNS)
+            writer.writeheader()
+            count = 0
+            for stored in records:
+                row = flat_row(read_record(stored.document, where=stored.id))
+                writer.writerow({key: _inert(value) for key, value in row.items()})
+                count += 1
+        finally:
+            # Else the wrapper would close `out`, which may be standard output.
+            text.detach()
         return count
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from pilotage.core.errors import StoreFull
 from pilotage.library.entry import index_entry
 from pilotage.library.exporters.flat import COLUMNS, flat_row
 from pilotage.library.record import read_record
@@ -40,10 +41,19 @@ class SqliteFile:
         """Writes the file by way of a temporary one.
 
         The column `words` holds the index tokens (stems, Hangul bigrams), so that Korean is found as well.
+
+        Raises:
+            StoreFull: there is no room for the temporary file.
         """
         with tempfile.TemporaryDirectory(prefix="pilotage-") as folder:
             path = Path(folder) / "incidents.db"
-            count = write_sqlite(path, records, load_vocabulary())
+            try:
+                count = write_sqlite(path, records, load_vocabulary())
+            except sqlite3.OperationalError as error:
+                raise StoreFull(
+                    f"cannot write the export in {folder}: {error}",
+                    hint="Make room there, or name another folder with TMPDIR.",
+                ) from error
             with path.open("rb") as made:
                 shutil.copyfileobj(made, out)
         return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterable
@@ -19,6 +21,7 @@ from pilotage.library.stores.protocol import Stored
 EXPORTERS: tuple[Exporter, ...] = (IncidentJson(), JsonLines(), Csv(), SqliteFile(), Bundle())
 """Everything that `export --format` takes."""
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _OTHER_NAMES = {"json": "incident-json", "db": "sqlite", "ndjson": "jsonl"}
 
 
@@ -36,11 +39,20 @@ def exporter_named(name: str) -> Exporter:
     raise UnknownTerm(f"'{name}' is no export format", hint=did_you_mean(name, names) or f"Formats: {', '.join(names)}.")
 
 
+def _mode(path: Path) -> int:
+    """The permissions of the file that is replaced, or those that a new file has here."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
 def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int:
     """Writes an export to a file: whole, or not at all.
 
     Raises:
-        UserError: the folder is not there or cannot be written.
+        UserError: the folder is not there or cannot be written, or the name is that of a folder.
         StoreFull: the device is full; an older file of that name is left as it was.
     """
     try:
@@ -53,10 +65,12 @@ def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int
             count = exporter.write(records, out)
             out.flush()
             os.fsync(out.fileno())
-        part.chmod(0o644)
+        part.chmod(_mode(path))
         part.replace(path)
     except OSError as error:
-        raise StoreFull(f"cannot write {path}: {error.strerror}", hint="Make room and export again.") from error
+        if error.errno in _NO_ROOM:
+            raise StoreFull(f"cannot write {path}: {error.strerror}", hint="Make room and export again.") from error
+        raise UserError(f"cannot write {path}: {error.strerror}", hint="Name a file that may be written.") from error
     finally:
         part.unlink(missing_ok=True)
     return count

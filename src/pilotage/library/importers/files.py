@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from pilotage.core.errors import InvalidInput, NotFound, PilotageError
 from pilotage.library.importers.model import HEAD_BYTES, OnSkip, Progress, Source
-from pilotage.library.strict_json import Joined
+from pilotage.library.decoding.strict_json import Joined
 
 _BUFFER = 256 * 1024
 ZIP_ERRORS = (

@@ -8,7 +8,7 @@ from pilotage.core.errors import InvalidInput
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import shape_of
 from pilotage.library.record import STANDARD_KEYS
-from pilotage.library.strict_json import read_items
+from pilotage.library.decoding.strict_json import read_items
 
 _TELLING = frozenset(STANDARD_KEYS) - {"id", "url", "docs"}
 

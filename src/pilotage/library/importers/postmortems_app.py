@@ -20,7 +20,7 @@ from pilotage.library.importers.fields import (
 from pilotage.library.importers.markdown import read_front_matter
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import front_matter, shape_of
-from pilotage.library.strict_json import decode_text
+from pilotage.library.decoding.strict_json import decode_text
 
 _SILENT = ("trigger", "detection", "lessons", "root_cause", "timeline.detected_after")
 _BEGAN = {"en": "Begin of the incident, as the input states it", "ko": "입력에 적힌 시작 시각"}

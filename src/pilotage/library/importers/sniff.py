@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 from pilotage.library.importers.model import Importer
-from pilotage.library.json_places import places
-from pilotage.library.strict_json import encoding_of
+from pilotage.library.decoding.json_places import places
+from pilotage.library.decoding.strict_json import encoding_of
 
 _MEMBER = 2
 _MEMBER_OF_ITEM = 3

@@ -21,7 +21,7 @@ from pilotage.library.importers.fields import (
 from pilotage.library.importers.google_cloud import in_order
 from pilotage.library.importers.model import Candidate, Note, Source
 from pilotage.library.importers.sniff import shape_of
-from pilotage.library.strict_json import loads
+from pilotage.library.decoding.strict_json import loads
 
 _SEVERITIES = frozenset({"none", "minor", "major", "critical"})
 _SILENT = ("trigger", "detection", "lessons", "root_cause", "timeline.detected_after")

@@ -14,7 +14,7 @@ from pilotage.library.search.query import Query, parse_query, refuse_unreadable
 from pilotage.library.search.ranking import WORDS_ALONE, WORDS_AND_MEANING, Evidence, Ranked, Ranking, rank
 from pilotage.library.search.semantic import Likeness, SemanticSearch
 from pilotage.library.search.snippets import fields_with, snippets
-from pilotage.library.stores.protocol import Audience, Filters, Frequencies, Store, Tag
+from pilotage.library.stores.protocol import Audience, Filters, Frequencies, Match, Store, Stored, Tag
 from pilotage.library.terms import FACETS, Term, Vocabulary, load_vocabulary
 
 CANDIDATES = 400
@@ -76,7 +76,7 @@ class Searcher:
 
         Raises:
             UnknownTerm: the query has a `field:value` that does not exist.
-            InvalidInput: the query is not text.
+            InvalidInput: the query is not text, or has an operator that there is not.
         """
         refuse_unreadable(request.text)
         query = self.understand(request.text, request.audience)
@@ -98,14 +98,15 @@ class Searcher:
     def _frequencies(self, wanted: Sequence[str]) -> Frequencies:
         """Frequencies are kept as long as the store stays as it is: common words are dear to count."""
         version = self.store.data_version("public")
-        if self._counted is None or self._counted[0] != version:
-            self._counted = (version, self.store.frequencies(()).records, {})
-        _, records, known = self._counted
+        held = self._counted
+        if held is None or held[0] != version:
+            held = self._counted = (version, self.store.frequencies(()).records, {})
+        _, records, known = held
         missing = [token for token in wanted if token not in known]
         if missing:
-            if len(known) > _MOST_COUNTED:
-                known.clear()
-            known |= self.store.frequencies(missing).of
+            # A new dictionary each time: other threads may be reading the old one.
+            known = (known if len(known) <= _MOST_COUNTED else {}) | self.store.frequencies(wanted).of
+            self._counted = (version, records, known)
         return Frequencies(records, {token: known.get(token, 0) for token in wanted})
 
     def plan(self, query: Query) -> Plan:
@@ -192,13 +193,14 @@ class Searcher:
         return [term for term in listed.values() if term.slug in borne.get(_facet_of(term), {})][:5]
 
     def _browse(self, request: Request, query: Query, filters: Filters) -> Answer:
-        total = self.store.count(filters, request.audience) if _asks(query, filters) else 0
-        page = self.store.page(filters, request.audience, limit=request.offset + request.limit) if total else []
+        hidden = self._excluded(query, filters, request.audience)
+        total = self.store.count(filters, request.audience) - len(hidden) if _asks(query, filters) else 0
+        page = self._listed(request, filters, hidden) if total else []
         hits = tuple(
             Hit(read_record(stored.document, where=stored.id), stored.private, 0.0, Why())
             for stored in page[request.offset :]
         )
-        facets = self.store.facets(filters, request.audience) if total and request.facets else {}
+        facets = self._counts(filters, request.audience, hidden) if total and request.facets else {}
         return Answer(
             query=request.text,
             total=total,
@@ -211,9 +213,40 @@ class Searcher:
         )
 
 
+    def _excluded(self, query: Query, filters: Filters, audience: Audience) -> set[str]:
+        """Ids of the filtered records that hold what the query excludes."""
+        if not query.exclude:
+            return set()
+        match = Match(groups=((1.0, query.exclude),))
+        most = self.store.count(filters, audience)
+        return {id_ for id_, _ in self.store.match(match, filters, audience, limit=most)}
+
+    def _listed(self, request: Request, filters: Filters, hidden: set[str]) -> list[Stored]:
+        wanted = request.offset + request.limit
+        found: list[Stored] = []
+        after: tuple[str, str] | None = None
+        while len(found) < wanted:
+            page = self.store.page(filters, request.audience, limit=wanted, after=after)
+            found += [stored for stored in page if stored.id not in hidden]
+            if len(page) < wanted:
+                break
+            after = (str(page[-1].document.get("date") or ""), page[-1].id)
+        return found[:wanted]
+
+    def _counts(self, filters: Filters, audience: Audience, hidden: set[str]) -> dict[str, dict[str, int]]:
+        every = self.store.facets(filters, audience)
+        without = self.store.facets(filters, audience, list(hidden)) if hidden else {}
+        left = {
+            facet: {slug: count - without.get(facet, {}).get(slug, 0) for slug, count in values.items()}
+            for facet, values in every.items()
+        }
+        shown = {facet: {slug: n for slug, n in values.items() if n} for facet, values in left.items()}
+        return {facet: values for facet, values in shown.items() if values}
+
+
 def _asks(query: Query, filters: Filters) -> bool:
-    # A query of stop words alone asks for nothing; an empty one with filters browses.
-    return bool(filters.all_of or filters.none_of) or not query.raw.strip()
+    # A query of stop words alone asks for nothing; an empty one, or one of exclusions alone, browses.
+    return bool(filters.all_of or filters.none_of or query.exclude) or not query.raw.strip()
 
 
 def _facet_of(term: Term) -> str:

@@ -19,8 +19,8 @@ _NOISE = re.compile(
     | \b(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}\b                                   # IPv6
     | \b0x[0-9a-f]+\b                                                            # pointer
     | \b[IWEF]\d{4}\b                                                            # klog prefix
-    | \b[0-9a-f]*\d[0-9a-f]*[a-f][0-9a-f]{5,}\b                                  # hash
-    | \b[\w-]+\.go:\d+\b                                                         # Go source place
+    | \b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,}\b                                   # hash; linear in its length
+    | (?<![\w-])[\w-]{1,100}\.go:\d+\b                                           # Go source place
     | -[a-z0-9]{8,10}-[a-z0-9]{5}\b                                              # pod suffix
     | \b\d+(?:\.\d+)?(?:ms|us|µs|ns|s|m|h|Mi|Gi|Ki|MB|GB|KB|%)?\b                # bare number
     """,

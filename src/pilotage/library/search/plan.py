@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pilotage.library.analysis import is_hangul, tag_token, tokens
+from pilotage.library.analysis import is_hangul, tag_token, tokens, word_tokens, words
 from pilotage.library.record import LANGS
 from pilotage.library.search.lexicon import Lexicon
 from pilotage.library.search.query import Query, Word
@@ -72,6 +72,7 @@ def plan_tokens(query: Query) -> list[str]:
     """The tokens whose frequencies `make_plan` needs."""
     found = [token for word in query.words for token in word.tokens]
     found += [tag_token(_FACET_OF[m.term.kind], m.term.slug) for m in query.mentions]
+    found += [token for phrase in _demands(query) for token in phrase]
     return list(dict.fromkeys(found))
 
 
@@ -107,6 +108,9 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         groups.setdefault(_YEAR, []).append((tag_token("year", year),))
         if month:
             groups.setdefault(_MONTH, []).append((tag_token("month", f"{year}-{month:02}"),))
+    if not groups:
+        # Nothing but demands (`title:stale`, `"up to"`): they are what a record is found by.
+        groups[_FULL] = [*query.require, *query.title]
     match = Match(
         groups=tuple((weight, tuple(dict.fromkeys(phrases))) for weight, phrases in sorted(groups.items())),
         require=query.require,
@@ -114,6 +118,7 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         title=query.title,
     )
     used = [word.text for word in kept] + [term.slug for term in terms]
+    used += [_as_typed(phrase, query) for phrase in _demands(query)]
     return Plan(match, tuple(_clues(query, kept, counts, dict(corrections), lexicon)), tuple(dict.fromkeys(used)), tuple(corrections))
 
 
@@ -131,6 +136,16 @@ def _informing(query: Query, counts: Frequencies) -> list[Word]:
     most = _COMMON_SHARE * counts.records
     rare = [word for word in listed if min(counts.of.get(token, 0) for token in word.tokens) <= most]
     return rare or listed
+
+
+def _demands(query: Query) -> tuple[Phrase, ...]:
+    """The phrases that must be there and are not among the words: those of the title, and stop words."""
+    return query.title if query.words or query.mentions else (*query.title, *query.require)
+
+
+def _as_typed(phrase: Phrase, query: Query) -> str:
+    typed = [word for word in words(query.raw) if set(word_tokens(word)) <= set(phrase)]
+    return " ".join(dict.fromkeys(typed)) or " ".join(phrase)
 
 
 def _unseen(word: Word, counts: Frequencies) -> bool:
@@ -186,5 +201,8 @@ def _clues(
         known = not _unseen(word, counts) or bool(named)
         weight = idf(counts.records, having) * (_UNSEEN_HANGUL if not known and is_hangul(word.text) else 1.0)
         found.append(Clue(word.text, word.tokens, named, weight, known))
+    for phrase in _demands(query):
+        having = min(counts.of.get(token, 0) for token in phrase)
+        found.append(Clue(_as_typed(phrase, query), phrase, (), idf(counts.records, having), having > 0))
     distinct = {tuple(term.slug for term in clue.concepts) or clue.text: clue for clue in reversed(found)}
     return list(distinct.values())[::-1]

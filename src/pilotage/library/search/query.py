@@ -91,7 +91,7 @@ class Query:
 
     @property
     def empty(self) -> bool:
-        """Whether it asks for nothing but filters."""
+        """Whether it asks for nothing but filters and exclusions."""
         return not (self.words or self.mentions or self.dates or self.require or self.title)
 
 
@@ -106,6 +106,7 @@ def parse_query(raw: str, vocabulary: Vocabulary, lexicon: Lexicon, known_values
 
     Raises:
         UnknownTerm: `field:value` with a value, or a mistyped field, that does not exist.
+        InvalidInput: an operator that there is not, such as `-title:…`.
     """
     text, clipped = clip(printable(raw))
     if is_pasted(text):
@@ -131,6 +132,11 @@ def _operators(
         in_title = bool(field) and field.lower() in _TEXT_FIELDS
         facet = _facet_of(field, value) if field and not in_title else None
         if in_title:
+            if minus:
+                raise InvalidInput(
+                    "a word cannot be excluded from the title alone",
+                    hint=f"-{value} leaves out the records that hold it anywhere.",
+                )
             title.append(tuple(tokens(value)))
         elif facet:
             tag = (facet, facet_value(facet, value, vocabulary, lexicon, known_values))

@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library.json_places import line_column
-from pilotage.library.strict_json import MAX_DEPTH, MAX_ITEM_BYTES, decode_text
+from pilotage.library.decoding.json_places import line_column
+from pilotage.library.decoding.strict_json import MAX_DEPTH, MAX_ITEM_BYTES, decode_text
 
 Path = tuple[str | int, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pilotage.library.mechanism import StepPair
+from pilotage.library.insight.mechanism import StepPair
 from pilotage.library.record import LANGS, Lang
 from pilotage.library.terms import Vocabulary
 

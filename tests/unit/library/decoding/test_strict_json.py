@@ -6,9 +6,9 @@ import json
 import pytest
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library import strict_json
-from pilotage.library.json_places import places
-from pilotage.library.strict_json import decode_text, loads, locate, parse, read_items
+from pilotage.library.decoding import strict_json
+from pilotage.library.decoding.json_places import places
+from pilotage.library.decoding.strict_json import decode_text, loads, locate, parse, read_items
 
 
 def items(data: bytes) -> list[object]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pilotage.library.korean import joined, with_particle
+from pilotage.library.insight.korean import joined, with_particle
 from pilotage.library.record import Lang
 
 Named = tuple[str, str]

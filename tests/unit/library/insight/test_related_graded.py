@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.library import related as module
+from pilotage.library.insight import related as module
 from pilotage.library.bundled import bundled_candidates
 from pilotage.library.evaluation import ndcg
-from pilotage.library.rarity import Rarity
-from pilotage.library.related import THRESHOLD, RelatedHit, related
+from pilotage.library.insight.rarity import Rarity
+from pilotage.library.insight.related import THRESHOLD, RelatedHit, related
 from pilotage.library.stores.opening import open_store
 from unit.library.small_library import VOCABULARY, put
 
-GRADED = Path(__file__).parents[2] / "graded" / "related.jsonl"
+GRADED = Path(__file__).parents[3] / "graded" / "related.jsonl"
 DEPTH = 5
 LEAST_NDCG = 0.77
 LEAST_NDCG_WITHOUT_LINKS = 0.64

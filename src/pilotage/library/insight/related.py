@@ -16,10 +16,10 @@ from typing import Any
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.analysis import tag_token, tokens
-from pilotage.library.likeness import Bag, Bags, common_lang, cosine, record_texts, shared_words
-from pilotage.library.mechanism import Mechanism, mechanism_likeness
-from pilotage.library.rarity import LEAST, Rarity
-from pilotage.library.reasons import (
+from pilotage.library.insight.likeness import Bag, Bags, common_lang, cosine, record_texts, shared_words
+from pilotage.library.insight.mechanism import Mechanism, mechanism_likeness
+from pilotage.library.insight.rarity import LEAST, Rarity
+from pilotage.library.insight.reasons import (
     DAMPING,
     TAG_KINDS,
     WEIGHTS,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pilotage.core.errors import InvalidInput, NotFound
-from pilotage.library.validation import validate_file, validate_paths
+from pilotage.library.authoring.validation import validate_file, validate_paths
 
 KNOWN = {
     "symptoms": ["high-latency", "oom-killed"],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library.strict_yaml import Duplicate, load, load_all, parse_all
+from pilotage.library.decoding.strict_yaml import Duplicate, load, load_all, parse_all
 
 
 def value(text: str) -> object:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pilotage.core.errors import InvalidInput, UnknownTerm
-from pilotage.library.statistics import cooccurrence, distribution, quantile, statistics
+from pilotage.library.insight.statistics import cooccurrence, distribution, quantile, statistics
 from unit.library.small_library import VOCABULARY, library, record
 
 BOTH = {"en": "Text.", "ko": "글."}

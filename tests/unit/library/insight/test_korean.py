@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pilotage.library.korean import final_consonant, joined, with_particle
+from pilotage.library.insight.korean import final_consonant, joined, with_particle
 
 
 @pytest.mark.parametrize(

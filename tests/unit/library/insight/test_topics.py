@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pilotage.core.errors import InvalidInput, UnknownTerm
-from pilotage.library.topic_line import Span, summary_line
-from pilotage.library.topics import topic, wilson
+from pilotage.library.insight.topic_line import Span, summary_line
+from pilotage.library.insight.topics import topic, wilson
 from unit.library.small_library import VOCABULARY, fillers, library, record
 
 CASES = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pilotage.library.likeness import Bag, Bags, bag_of, cosine, overlap, shared_words
-from pilotage.library.rarity import Rarity
+from pilotage.library.insight.likeness import Bag, Bags, bag_of, cosine, overlap, shared_words
+from pilotage.library.insight.rarity import Rarity
 from pilotage.library.record import LANGS, Lang, Record, Step
 
 MOST_PAIRS = 2

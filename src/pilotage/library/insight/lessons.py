@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pilotage.library.entry import paragraphs
-from pilotage.library.likeness import Bag, bag_of, overlap, shared_words
+from pilotage.library.insight.likeness import Bag, bag_of, overlap, shared_words
 from pilotage.library.record import LANGS, Lang, Record
 
 LEAST_OVERLAP = 0.2

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library.json_places import line_column, places
-from pilotage.library.strict_json import decode_text, parse
-from pilotage.library.strict_yaml import Duplicate, parse_all
+from pilotage.library.decoding.json_places import line_column, places
+from pilotage.library.decoding.strict_json import decode_text, parse
+from pilotage.library.decoding.strict_yaml import Duplicate, parse_all
 
 Path = tuple[str | int, ...]
 _PLACED = re.compile(r"(?s)(?:.*?):(\d+):(\d+): (.*)")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Never
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library.json_places import first_duplicate, line_column, places
+from pilotage.library.decoding.json_places import first_duplicate, line_column, places
 
 MAX_DEPTH = 200
 """How deeply lists and objects may lie within each other."""

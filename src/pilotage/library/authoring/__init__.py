@@ -1,0 +1,1 @@
+"""For those who write records: skeleton, validation, editorial rules."""

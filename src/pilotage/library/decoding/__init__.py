@@ -1,0 +1,1 @@
+"""Strict decoders: JSON and YAML as JSON values, every mistake with its place."""

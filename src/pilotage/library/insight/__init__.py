@@ -1,0 +1,1 @@
+"""What the incidents say together: related ones with reasons, topics, statistics."""
