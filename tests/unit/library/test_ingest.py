@@ -180,7 +180,7 @@ def test_a_dry_run_tells_everything_and_keeps_nothing(store: Store) -> None:
     ]
     assert items[0].notes == (note,)
     assert (store.data_version("all"), [stored.digest for stored in store.iterate(EVERYTHING, "all")]) == before
-    assert store.without_vectors(HashedWords.__name__) == ["a"]
+    assert store.without_vectors("hashed-words") == ["a"]
 
 
 def test_unknown_slugs_are_counted(store: Store) -> None:
