@@ -33,7 +33,9 @@ t.enable_fts(["title", "summary", "symptoms_text", "trigger", "detection", "less
 def measured(arguments: list[str]) -> tuple[float, float]:
     """(seconds, peak MB) of a process."""
     started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -51,11 +53,25 @@ def main(count: int) -> None:
             with data.open("w") as out:
                 subprocess.run([sys.executable, str(HERE / "generate.py"), str(size)], check=True, stdout=out)
             ours, peer = base / f"ours-{size}.db", base / f"peer-{size}.db"
-            command = ["-m", "pilotage.cli", "library", "import", "--no-semantic", "--store", str(ours), str(data)]
-            rows = {"sqlite-utils": (measured(["-c", PEER, str(data), str(peer)]), peer), "pilotage": (measured(command), ours)}
+            command = [
+                "-m",
+                "pilotage.cli",
+                "library",
+                "import",
+                "--no-semantic",
+                "--store",
+                str(ours),
+                str(data),
+            ]
+            rows = {
+                "sqlite-utils": (measured(["-c", PEER, str(data), str(peer)]), peer),
+                "pilotage": (measured(command), ours),
+            }
             for name, ((seconds, peak), path) in rows.items():
                 megabytes = path.stat().st_size / 1e6
-                print(f"{size:>8} {name:<14}{seconds:>9.1f}{size / seconds:>11.0f}{peak:>9.0f}{megabytes:>9.0f}")
+                print(
+                    f"{size:>8} {name:<14}{seconds:>9.1f}{size / seconds:>11.0f}{peak:>9.0f}{megabytes:>9.0f}"
+                )
             ratio = rows["pilotage"][0][0] / rows["sqlite-utils"][0][0]
             print(f"{size:>8} ratio of times {ratio:.2f}, input {data.stat().st_size / 1e6:.0f} MB")
 

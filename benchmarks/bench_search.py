@@ -20,7 +20,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from generate import QUERIES, records
-
 from pilotage.library.analysis import tokens
 from pilotage.library.embedding import load_embedder, vectors_of
 from pilotage.library.entry import index_entry
@@ -51,17 +50,26 @@ def quantiles(values: list[float]) -> tuple[float, float]:
 
 def build(path: Path, count: int) -> Store:
     store = open_store(str(path), create=True)
-    candidates = (Candidate(document, f"record {number}", "generated") for number, document in enumerate(records(count)))
+    candidates = (
+        Candidate(document, f"record {number}", "generated") for number, document in enumerate(records(count))
+    )
     Ingest(store, load_vocabulary()).run(candidates)
     return store
 
 
 def add_vectors(store: Store, count: int) -> None:
     embedder = load_embedder()
-    made = [vectors_of(index_entry(read_record(item), load_vocabulary()), embedder) for item in records(min(count, VECTORS))]
+    made = [
+        vectors_of(index_entry(read_record(item), load_vocabulary()), embedder)
+        for item in records(min(count, VECTORS))
+    ]
     for start in range(0, count, VECTORS):
         store.add_vectors(
-            embedder.name, {f"GEN-{number:06}": made[number % len(made)] for number in range(start, min(start + VECTORS, count))}
+            embedder.name,
+            {
+                f"GEN-{number:06}": made[number % len(made)]
+                for number in range(start, min(start + VECTORS, count))
+            },
         )
 
 
@@ -79,7 +87,9 @@ def measure(path: Path, store: Store, *, semantic: bool) -> None:
     }
     if meaning is not None:
         cases["with vectors"] = lambda q: meaning.search(Request(q))
-        print(f"first query with vectors (loads model and vectors): {timed(lambda: meaning.search(Request(QUERIES[0]))):.1f} s")
+        print(
+            f"first query with vectors (loads model and vectors): {timed(lambda: meaning.search(Request(QUERIES[0]))):.1f} s"
+        )
     times: dict[str, list[float]] = {name: [] for name in cases}
     for turn in range(ROUNDS + 1):
         for query in QUERIES:
@@ -106,7 +116,9 @@ def main() -> None:
         store = open_store(str(path)) if path.exists() else build(path, options.records)
         if options.semantic and store.without_vectors(load_embedder().name):
             add_vectors(store, options.records)
-        print(f"{store.count(Filters(), 'public')} records, {len(QUERIES)} queries, {ROUNDS} rounds in turns, {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}")
+        print(
+            f"{store.count(Filters(), 'public')} records, {len(QUERIES)} queries, {ROUNDS} rounds in turns, {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
+        )
         measure(path, store, semantic=options.semantic)
         store.close()
 

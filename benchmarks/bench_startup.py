@@ -1,6 +1,6 @@
 """Start-up time of the command line against a bare `import click`, whole processes, in turns.
 
-    python benchmarks/bench_startup.py [rounds]
+python benchmarks/bench_startup.py [rounds]
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ def main(rounds: int) -> None:
         times: dict[str, list[float]] = {name: [] for name in CASES}
         for _ in range(rounds):
             for name, arguments in CASES.items():
-                own = [*arguments, "--store", store] if "library" in arguments and "--help" not in arguments else arguments
+                own = (
+                    [*arguments, "--store", store]
+                    if "library" in arguments and "--help" not in arguments
+                    else arguments
+                )
                 times[name].append(seconds(own))
     peer = statistics.median(times["import click (the peer)"])
     print(f"{'':<28}{'median ms':>10}{'ratio':>8}   ({rounds} rounds in turns)")

@@ -26,7 +26,15 @@ from pilotage.library.search import engine
 from pilotage.library.search.engine import Searcher
 from pilotage.library.search.plan import Plan
 from pilotage.library.search.query import Query
-from pilotage.library.search.ranking import WORDS_ALONE, WORDS_AND_MEANING, Evidence, Signals, Tuning, Weights, rank
+from pilotage.library.search.ranking import (
+    WORDS_ALONE,
+    WORDS_AND_MEANING,
+    Evidence,
+    Signals,
+    Tuning,
+    Weights,
+    rank,
+)
 from pilotage.library.search.semantic import SemanticSearch
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Store
@@ -102,19 +110,28 @@ def regression(rows: np.ndarray, answers: np.ndarray, ridge: float = 0.02) -> tu
     found = np.zeros(design.shape[1])
     for _ in range(8000):
         sure = 1 / (1 + np.exp(-design @ found))
-        found -= 0.3 * (design.T @ ((sure - answers) * balance) / len(rows) + ridge * np.concatenate([[0.0], found[1:]]))
+        found -= 0.3 * (
+            design.T @ ((sure - answers) * balance) / len(rows) + ridge * np.concatenate([[0.0], found[1:]])
+        )
     slopes = np.where(used, found[1:] / np.where(used, spread, 1.0), 0.0)
     return float(found[0] - (slopes * middle).sum()), slopes
 
 
-def table(fit: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.ndarray], intercept: float, slopes: np.ndarray) -> None:
+def table(
+    fit: tuple[np.ndarray, np.ndarray],
+    judge: tuple[np.ndarray, np.ndarray],
+    intercept: float,
+    slopes: np.ndarray,
+) -> None:
     print("  refuse below   fitted on: right wrong    not seen: right wrong")
     for threshold in np.arange(0.3, 0.85, 0.05):
         cells = []
         for rows, answers in (fit, judge):
             sure = 1 / (1 + np.exp(-(intercept + rows @ slopes)))
             cells += [(sure[~answers] < threshold).mean(), (sure[answers] < threshold).mean()]
-        print(f"  {threshold:>12.2f}   {cells[0]:>16.2f} {cells[1]:>5.3f}   {cells[2]:>15.2f} {cells[3]:>5.3f}")
+        print(
+            f"  {threshold:>12.2f}   {cells[0]:>16.2f} {cells[1]:>5.3f}   {cells[2]:>15.2f} {cells[3]:>5.3f}"
+        )
 
 
 def loaded(folder: str, embedder: Embedder) -> Store:
@@ -127,7 +144,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fit", type=Path, default=GRADED / "calibration.jsonl")
     parser.add_argument("--judge", type=Path, default=GRADED / "held-out.jsonl")
-    parser.add_argument("--embedder", default="", help="name of an installed embedder; default: the preferred one")
+    parser.add_argument(
+        "--embedder", default="", help="name of an installed embedder; default: the preferred one"
+    )
     options = parser.parse_args()
     embedder = load_embedder(options.embedder)
     print(f"embedder {embedder.name}")
@@ -141,7 +160,9 @@ def main() -> None:
             fit, judge = (gather(searcher, read_graded(path)) for path in (options.fit, options.judge))
             for label, seen in (("fitted on", fit), ("not seen", judge)):
                 now = [order(seen, tuning, lang) for lang in ("", "en", "ko")]
-                print(f"{name}, {label}, constants in force: nDCG@10 {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}")
+                print(
+                    f"{name}, {label}, constants in force: nDCG@10 {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}"
+                )
             weights = best_weights(fit, tuning, semantic=semantic is not None)
             chosen = replace(tuning, weights=weights)
             print(f"{name}: {weights}")
@@ -150,7 +171,9 @@ def main() -> None:
                 print(f"  {label}: nDCG@10 {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}")
             rows = signals(fit, chosen)
             intercept, slopes = regression(*rows)
-            print(f"  intercept {intercept:.2f}, slopes Signals({', '.join(f'{value:.2f}' for value in slopes)})")
+            print(
+                f"  intercept {intercept:.2f}, slopes Signals({', '.join(f'{value:.2f}' for value in slopes)})"
+            )
             table(rows, signals(judge, chosen), intercept, slopes)
         store.close()
 

@@ -20,7 +20,9 @@ from pilotage.library.entry import paragraphs
 from pilotage.library.record import LANGS, Record, read_record
 from pilotage.library.terms import load_vocabulary
 
-_SYLLABLES = "ba ce di fo gu ka le mi no pu ra se ti vo xu za bren corl dast fenk gild horn jask kolp lumb".split()
+_SYLLABLES = (
+    "ba ce di fo gu ka le mi no pu ra se ti vo xu za bren corl dast fenk gild horn jask kolp lumb".split()
+)
 
 
 class Maker:
@@ -63,7 +65,10 @@ class Maker:
             "root_cause": pick.choice(self.causes),
             "severity": "unknown",
             "impact": {"scope": "unknown", "users": "unknown", "region": "unknown"},
-            "timeline": {"detected_after": f"{pick.randrange(1, 59)}m", "resolved_after": f"{pick.randrange(1, 30)}h"},
+            "timeline": {
+                "detected_after": f"{pick.randrange(1, 59)}m",
+                "resolved_after": f"{pick.randrange(1, 30)}h",
+            },
             "remediation": [{"text": self._text(1)}],
             "action_items": [{"text": self._text(1)}],
             "sources": [{"url": f"https://status.example.org/{slug}/{number}", "kind": "blog"}],

@@ -29,12 +29,16 @@ def records() -> dict[str, Record]:
 
 
 def test_the_corpus_is_clean() -> None:
-    problems = validate_paths(bundled_files(), known_slugs(load_vocabulary()), check_links=True, editorial=True)
+    problems = validate_paths(
+        bundled_files(), known_slugs(load_vocabulary()), check_links=True, editorial=True
+    )
     assert [str(problem) for problem in problems] == []
 
 
 def test_there_are_more_than_a_hundred_records_in_two_languages(records: dict[str, Record]) -> None:
-    bilingual = [r for r in records.values() if r.title and r.summary and r.title.en and r.title.ko and r.summary.ko]
+    bilingual = [
+        r for r in records.values() if r.title and r.summary and r.title.en and r.title.ko and r.summary.ko
+    ]
     assert len(bilingual) == len(records) >= 104
 
 
@@ -54,7 +58,9 @@ def test_a_number_that_no_fact_states_is_found(records: dict[str, Record]) -> No
     record = records[FLAGSHIPS[0]]
     title = record.title
     assert title is not None
-    wrong = record.model_copy(update={"title": title.model_copy(update={"en": "It took 4711 minutes", "ko": "4711분"})})
+    wrong = record.model_copy(
+        update={"title": title.model_copy(update={"en": "It took 4711 minutes", "ko": "4711분"})}
+    )
     assert any("4711" in message for _, message in editorial_problems(wrong))
     assert editorial_problems(record) == []
 

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pilotage.core.errors import PilotageError
+from pilotage.library.authoring.validation import validate_file
+from pilotage.library.decoding.strict_json import loads, read_items
+from pilotage.library.decoding.strict_yaml import load_all
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
 from pilotage.library.importers.files import open_stream
 from pilotage.library.record import read_record
-from pilotage.library.decoding.strict_json import loads, read_items
-from pilotage.library.decoding.strict_yaml import load_all
-from pilotage.library.authoring.validation import validate_file
 
 FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

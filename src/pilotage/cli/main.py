@@ -1,7 +1,5 @@
 """The command `pilotage`: exit codes and the one place where errors become words."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 import contextlib
@@ -27,7 +25,7 @@ GROUPS = {
 }
 
 
-class _ReaderGone(Exception):  # noqa: N818 - a signal, no error
+class _ReaderGone(Exception):
     """The reader of our standard output (`| head`) has gone; that is no error of ours."""
 
 

@@ -12,7 +12,12 @@ from typing import Any
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from pilotage.core.errors import ConfigError
 from pilotage.core.text import did_you_mean
@@ -68,13 +73,13 @@ class WebSettings(_Section):
     """Number of processes that answer."""
 
     token: SecretStr = SecretStr("")
-    """Requests that bear this token (`Authorization: Bearer …`) also see private records; empty: nobody does."""
+    """Requests with this token (`Authorization: Bearer …`) also see private records; empty: none do."""
 
     allowed_hosts: tuple[str, ...] = ()
     """Host names, besides loopback, under which people reach the server; MCP refuses others."""
 
     base_url: str = ""
-    """Address under which people reach the pages (`https://incidents.example.com`), for feeds and Open Graph; empty: that of the request."""
+    """Public address of the pages (`https://incidents.example.com`); empty: that of the request."""
 
 
 class Settings(BaseSettings):

@@ -13,17 +13,17 @@ from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.canonical import storable
 from pilotage.library.embedding import Embedder
-from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.insight.related import RelatedAnswer, related
+from pilotage.library.insight.statistics import Matrix, Statistics, cooccurrence, statistics
+from pilotage.library.insight.topics import Topic, topic
+from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request, Searcher
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
 from pilotage.library.search.query import facet_value
 from pilotage.library.search.semantic import SemanticSearch
-from pilotage.library.insight.statistics import Matrix, Statistics, cooccurrence, statistics
 from pilotage.library.stores.protocol import Audience, Filters, Revision, Store, Stored, Tag
 from pilotage.library.terms import FACETS, Vocabulary, facet_name, load_vocabulary
-from pilotage.library.insight.topics import Topic, topic
 
 _NEAR_IDS_AMONG = 20_000
 """Beyond this number of records ids are not compared one by one with a mistyped one."""
@@ -115,16 +115,32 @@ class Catalogue:
         mark = _write_cursor(str(last.document.get("date") or ""), last.id) if last else None
         return Page(self.store.count(filters, audience), tuple(shown), mark)
 
-    def related(self, name: str, audience: Audience, lang: Lang, *, limit: int, offset: int = 0) -> RelatedAnswer:
+    def related(
+        self, name: str, audience: Audience, lang: Lang, *, limit: int, offset: int = 0
+    ) -> RelatedAnswer:
         """See `related.related`."""
         return related(
-            self.store, name, audience=audience, lang=lang, limit=limit, offset=offset, vocabulary=self.vocabulary
+            self.store,
+            name,
+            audience=audience,
+            lang=lang,
+            limit=limit,
+            offset=offset,
+            vocabulary=self.vocabulary,
         )
 
-    def topic(self, terms: Sequence[Tag], audience: Audience, lang: Lang, *, limit: int, offset: int = 0) -> Topic:
+    def topic(
+        self, terms: Sequence[Tag], audience: Audience, lang: Lang, *, limit: int, offset: int = 0
+    ) -> Topic:
         """See `topics.topic`."""
         return topic(
-            self.store, terms, audience=audience, lang=lang, limit=limit, offset=offset, vocabulary=self.vocabulary
+            self.store,
+            terms,
+            audience=audience,
+            lang=lang,
+            limit=limit,
+            offset=offset,
+            vocabulary=self.vocabulary,
         )
 
     def statistics(self, audience: Audience, filters: Filters | None = None) -> Statistics:
@@ -136,7 +152,13 @@ class Catalogue:
     ) -> Matrix:
         """See `statistics.cooccurrence`."""
         return cooccurrence(
-            self.store, first, second, audience=audience, vocabulary=self.vocabulary, filters=filters, limit=limit
+            self.store,
+            first,
+            second,
+            audience=audience,
+            vocabulary=self.vocabulary,
+            filters=filters,
+            limit=limit,
         )
 
     def tags(self, given: Sequence[str], audience: Audience) -> tuple[Tag, ...]:
@@ -148,14 +170,19 @@ class Catalogue:
         """
         if not given:
             return ()
-        known = {facet: set(values) for facet, values in self.store.facets(Filters(withdrawn=True), audience).items()}
+        known = {
+            facet: set(values)
+            for facet, values in self.store.facets(Filters(withdrawn=True), audience).items()
+        }
         known["status"] = {"draft", "reviewed", "withdrawn"}
         found: list[Tag] = []
         for text in given:
             sign = "=" if "=" in text else ":"
             name, _, value = text.partition(sign)
             if not name or not value:
-                raise InvalidInput(f"'{text}' is no term", hint=f"Write facet=value; facets are {', '.join(FACETS)}.")
+                raise InvalidInput(
+                    f"'{text}' is no term", hint=f"Write facet=value; facets are {', '.join(FACETS)}."
+                )
             facet = facet_name(name)
             found.append((facet, facet_value(facet, value, self.vocabulary, self.lexicon, known)))
         return tuple(dict.fromkeys(found))

@@ -37,7 +37,7 @@ class Embedder(Protocol):
 
 
 class _UniversalSentenceEncoder:
-    """Multilingual Universal Sentence Encoder, version 3 (Yang et al., ACL 2020), in numpy; 512 dimensions."""
+    """Multilingual Universal Sentence Encoder 3 (Yang et al., ACL 2020), in numpy; 512 dimensions."""
 
     name = "use-multilingual-3"
 

@@ -54,7 +54,13 @@ def index_entry(record: Record, vocabulary: Vocabulary) -> Entry:
     """The index entry of a record."""
     tags = tags_of(record, vocabulary)
     said: list[str] = [*record.phrases.en, *record.phrases.ko, *_both(record.symptoms_text)]
-    name = [record.id, *record.aliases, record.org or "", *_both(record.title), *_organisation(record, vocabulary)]
+    name = [
+        record.id,
+        *record.aliases,
+        record.org or "",
+        *_both(record.title),
+        *_organisation(record, vocabulary),
+    ]
     return Entry(
         columns={
             "name": _joined(name),
@@ -73,7 +79,11 @@ def passages(record: Record) -> list[Passage]:
     found: list[Passage] = []
     for lang in LANGS:
         found += [Passage("phrase", lang, phrase) for phrase in getattr(record.phrases, lang)]
-        for part, text in (("title", record.title), ("symptoms", record.symptoms_text), ("summary", record.summary)):
+        for part, text in (
+            ("title", record.title),
+            ("symptoms", record.symptoms_text),
+            ("summary", record.summary),
+        ):
             value = getattr(text, lang) if text else None
             found += [Passage(part, lang, paragraph) for paragraph in paragraphs(value)]
         steps = " ".join(getattr(step.label, lang) or "" for step in record.mechanism).strip()

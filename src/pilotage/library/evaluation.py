@@ -3,8 +3,8 @@
 A graded set is JSON Lines: `{"query", "lang", "relevant": {"<id, alias or source address>": grade}}` and,
 where one likes, `"kind"`. An empty `relevant` means that the right answer is "no good match".
 
-nDCG is that of Järvelin and Kekäläinen (ACM TOIS 20, 2002) with linear gains, as trec_eval computes it, cut at
-ten; MRR is the mean reciprocal rank of the first relevant record; recall@10 the share of relevant records
+nDCG is that of Järvelin and Kekäläinen (ACM TOIS 20, 2002) with linear gains, as trec_eval computes it, cut
+at ten; MRR is the mean reciprocal rank of the first relevant record; recall@10 the share of relevant records
 among the first ten. A wrong refusal counts as 0 in all three.
 """
 
@@ -114,7 +114,7 @@ class Evaluation:
     by_kind: dict[str, Summary] = field(default_factory=dict)
 
     def worst(self, most: int) -> list[Score]:
-        """The queries with the lowest scores: wrong refusals and answers that should have been refused first."""
+        """The queries with the lowest scores, wrong refusals and missing refusals first."""
         failed = [s for s in self.scores if (s.ndcg < 1.0 if s.graded.relevant else not s.refused)]
         return sorted(failed, key=lambda s: (s.ndcg, s.graded.place))[:most]
 
@@ -151,12 +151,18 @@ def read_graded(path: Path) -> list[Graded]:
         # Not splitlines: a query may hold one of the line separators of Unicode.
         lines = path.read_text("utf-8-sig").split("\n")
     except OSError as error:
-        raise NotFound(f"cannot read {path}: {error.strerror}", hint="Name a file of graded queries.") from error
+        raise NotFound(
+            f"cannot read {path}: {error.strerror}", hint="Name a file of graded queries."
+        ) from error
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path}: not UTF-8 at byte {error.start + 1}", hint="Save it as UTF-8.") from error
+        raise InvalidInput(
+            f"{path}: not UTF-8 at byte {error.start + 1}", hint="Save it as UTF-8."
+        ) from error
     found = [_graded(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip()]
     if not found:
-        raise InvalidInput(f"{path}: holds no query", hint='A line is {"query": …, "lang": "en", "relevant": {…}}.')
+        raise InvalidInput(
+            f"{path}: holds no query", hint='A line is {"query": …, "lang": "en", "relevant": {…}}.'
+        )
     return found
 
 
@@ -169,7 +175,11 @@ def _graded(line: str, place: str) -> Graded:
     if not isinstance(item, dict) or not isinstance(item.get("query"), str):
         raise InvalidInput(f"{place}: needs a text 'query'", hint=hint)
     relevant = item.get("relevant")
-    if not isinstance(relevant, dict) or not _are_grades(relevant.values()) or item.get("lang") not in {"en", "ko"}:
+    if (
+        not isinstance(relevant, dict)
+        or not _are_grades(relevant.values())
+        or item.get("lang") not in {"en", "ko"}
+    ):
         raise InvalidInput(
             f"{place}: needs 'relevant' (id -> grade, 0 to {_MOST}) and 'lang' (en or ko)", hint=hint
         )
@@ -178,7 +188,10 @@ def _graded(line: str, place: str) -> Graded:
 
 
 def _are_grades(values: Iterable[object]) -> bool:
-    return all(isinstance(grade, int | float) and not isinstance(grade, bool) and 0 <= grade <= _MOST for grade in values)
+    return all(
+        isinstance(grade, int | float) and not isinstance(grade, bool) and 0 <= grade <= _MOST
+        for grade in values
+    )
 
 
 def evaluate(
@@ -208,14 +221,20 @@ def evaluate(
     return Evaluation(
         scores=tuple(scores),
         overall=_summary(scores),
-        by_lang={lang: _summary(s for s in scores if s.graded.lang == lang) for lang in _distinct(scores, "lang")},
-        by_kind={kind: _summary(s for s in scores if s.graded.kind == kind) for kind in _distinct(scores, "kind")},
+        by_lang={
+            lang: _summary(s for s in scores if s.graded.lang == lang) for lang in _distinct(scores, "lang")
+        },
+        by_kind={
+            kind: _summary(s for s in scores if s.graded.kind == kind) for kind in _distinct(scores, "kind")
+        },
     )
 
 
 def ndcg(grades: dict[str, float], found: Sequence[str], depth: int = DEPTH) -> float:
     """Normalised discounted cumulative gain of a ranked list, 0 to 1."""
-    gained = sum(grades.get(name, 0.0) / math.log2(place + 1) for place, name in enumerate(found[:depth], start=1))
+    gained = sum(
+        grades.get(name, 0.0) / math.log2(place + 1) for place, name in enumerate(found[:depth], start=1)
+    )
     ideal = sorted(grades.values(), reverse=True)[:depth]
     best = sum(grade / math.log2(place + 1) for place, grade in enumerate(ideal, start=1))
     return gained / best if best else 0.0
@@ -259,7 +278,9 @@ def _resolve(name: str, names: dict[str, str], place: str) -> str:
 
 
 def _distinct(scores: Iterable[Score], attribute: str) -> list[str]:
-    return sorted({str(getattr(score.graded, attribute)) for score in scores if getattr(score.graded, attribute)})
+    return sorted(
+        {str(getattr(score.graded, attribute)) for score in scores if getattr(score.graded, attribute)}
+    )
 
 
 def _summary(scores: Iterable[Score]) -> Summary:

@@ -83,7 +83,7 @@ class Report:
         return self.new + self.changed + self.unchanged
 
 
-class _Undo(Exception):  # noqa: N818 - a signal, no error
+class _Undo(Exception):
     """Leaves the transaction of a dry run without keeping anything."""
 
 
@@ -119,7 +119,7 @@ class Ingest:
         broken off, the next import goes on with it.
 
         Raises:
-            InvalidInput: a candidate is no record, or an id came twice with different content; nothing is kept.
+            InvalidInput: a candidate is no record, or an id came twice with other content; nothing is kept.
             Conflict: an id or alias belongs to another record; nothing is kept.
         """
         report = Report()
@@ -129,7 +129,7 @@ class Ingest:
                 for candidate in candidates:
                     self._take(candidate, writer, report, seen)
                 if self.dry_run:
-                    raise _Undo
+                    raise _Undo  # noqa: TRY301 - the transaction is undone by leaving it so
         except _Undo:
             return report
         if self.embedder is not None:

@@ -7,7 +7,8 @@ import re
 _UNIT_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(w|d|h|m|s)(?:[a-z]*)", re.IGNORECASE)
 _WHOLE = re.compile(
-    r"\s*(?:\d+(?:\.\d+)?\s*(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*)+", re.IGNORECASE
+    r"\s*(?:\d+(?:\.\d+)?\s*(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*)+",
+    re.IGNORECASE,
 )
 
 

@@ -271,7 +271,16 @@ class Record(Part):
 
     def texts(self) -> list[tuple[str, Text]]:
         """Every bilingual text of the record with the name of its field, phrases excepted."""
-        simple = ("title", "summary", "symptoms_text", "trigger", "detection", "lessons", "disagreement", "times")
+        simple = (
+            "title",
+            "summary",
+            "symptoms_text",
+            "trigger",
+            "detection",
+            "lessons",
+            "disagreement",
+            "times",
+        )
         found = [(name, getattr(self, name)) for name in simple if getattr(self, name) is not None]
         if self.impact and self.impact.text:
             found.append(("impact", self.impact.text))
@@ -362,7 +371,7 @@ def read_record(document: object, *, where: str = "record") -> Record:
 
 
 def problems_of(error: ValidationError) -> list[tuple[str, str]]:
-    """The problems of a failed validation as (path, message), in the author's words rather than pydantic's."""
+    """The problems of a failed validation as (path, message), in an author's words, not pydantic's."""
     found = []
     for item in error.errors():
         path = ".".join(str(part) for part in item["loc"])

@@ -162,7 +162,10 @@ def tags_of(record: Record, vocabulary: Vocabulary) -> list[tuple[str, str]]:
         ("status", [record.status]),
     ]
     pairs = [
-        (facet, vocabulary.resolve(FACETS[facet] or "", slug)) for facet, slugs in listed for slug in slugs if slug
+        (facet, vocabulary.resolve(FACETS[facet] or "", slug))
+        for facet, slugs in listed
+        for slug in slugs
+        if slug
     ]
     return list(dict.fromkeys(pairs))
 
@@ -174,12 +177,19 @@ def facet_name(name: str) -> str:
         UnknownTerm: there is no such facet; the hint names the nearest ones.
     """
     word = name.strip().lower().replace("-", "_")
-    short = {"org": "organisation", "organization": "organisation", "cause": "root_cause", "source": "source_kind"}
+    short = {
+        "org": "organisation",
+        "organization": "organisation",
+        "cause": "root_cause",
+        "source": "source_kind",
+    }
     plural = word.removesuffix("s")
     for candidate in (word, short.get(word, ""), plural, short.get(plural, "")):
         if candidate in FACETS:
             return candidate
-    raise UnknownTerm(f"'{name}' is no facet", hint=did_you_mean(word, FACETS) or f"Facets: {', '.join(FACETS)}.")
+    raise UnknownTerm(
+        f"'{name}' is no facet", hint=did_you_mean(word, FACETS) or f"Facets: {', '.join(FACETS)}."
+    )
 
 
 @functools.cache
@@ -189,7 +199,7 @@ def load_vocabulary() -> Vocabulary:
     versions: dict[str, int] = {}
     folder = resources.files("pilotage.library") / "vocabulary"
     for kind in KINDS:
-        data = yaml.load((folder / f"{kind}.yaml").read_bytes(), Loader=yaml.CSafeLoader)  # noqa: S506 - the safe C loader
+        data = yaml.load((folder / f"{kind}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
         terms[kind] = {term.slug: term for term in (_term(kind, item) for item in data["terms"])}
         versions[kind] = data["version"]
     return Vocabulary(terms, versions)

@@ -14,7 +14,13 @@ from rig.embedder import HashedWords
 from unit.library.small_library import library, put, record
 
 DOCUMENTS = [
-    record("zk-2020", date="2020-05-05", title="ZooKeeper lost its quorum", aliases=["IL-1"], components=["zookeeper"]),
+    record(
+        "zk-2020",
+        date="2020-05-05",
+        title="ZooKeeper lost its quorum",
+        aliases=["IL-1"],
+        components=["zookeeper"],
+    ),
     record("a-2019", date="2019-01-01"),
     record("b-2019", date="2019-01-01", org="Globex", org_slug="globex"),
     record("undated"),

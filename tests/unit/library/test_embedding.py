@@ -64,7 +64,9 @@ def entry(*texts: str) -> Entry:
 def test_vectors_are_kept_as_halves_in_the_order_of_the_passages() -> None:
     embedder = HashedWords()
     kept = vectors_of(entry("one", "two"), embedder)
-    assert [(vector.part, vector.lang, len(vector.data)) for vector in kept] == [("phrase", "en", 2 * WIDTH)] * 2
+    assert [(vector.part, vector.lang, len(vector.data)) for vector in kept] == [
+        ("phrase", "en", 2 * WIDTH)
+    ] * 2
     back = np.frombuffer(kept[1].data, dtype="<f2").astype("float32")
     assert float(back @ embedder.query("two")) == pytest.approx(1, abs=0.01)
 

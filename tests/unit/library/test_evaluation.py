@@ -142,7 +142,12 @@ def test_two_names_of_one_record_count_once_with_the_higher_grade() -> None:
 def test_sums_by_hand() -> None:
     result = scores(
         {"query": "zookeeper lost its quorum", "lang": "en", "kind": "title", "relevant": {"zk": 1.0}},
-        {"query": "zookeeper lost its quorum", "lang": "ko", "kind": "title", "relevant": {"zk": 1, "dns": 1}},
+        {
+            "query": "zookeeper lost its quorum",
+            "lang": "ko",
+            "kind": "title",
+            "relevant": {"zk": 1, "dns": 1},
+        },
         {"query": "how long to boil an egg", "lang": "en", "kind": "none", "relevant": {}},
         {"query": "zookeeper lost its quorum", "lang": "en", "kind": "none", "relevant": {}},
         {"query": "how long to boil an egg", "lang": "ko", "kind": "symptom", "relevant": {"cert": 1.0}},

@@ -179,7 +179,10 @@ def test_a_dry_run_tells_everything_and_keeps_nothing(store: Store) -> None:
         ("b", "y.md", "new"),
     ]
     assert items[0].notes == (note,)
-    assert (store.data_version("all"), [stored.digest for stored in store.iterate(EVERYTHING, "all")]) == before
+    assert (
+        store.data_version("all"),
+        [stored.digest for stored in store.iterate(EVERYTHING, "all")],
+    ) == before
     assert store.without_vectors("hashed-words") == ["a"]
 
 

@@ -1,7 +1,5 @@
 """`pilotage library validate` and `new`."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 from pathlib import Path

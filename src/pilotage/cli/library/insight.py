@@ -1,23 +1,19 @@
 """`pilotage library related`, `topic` and `stats`."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 import click
 from rich.console import Console
 
-from pilotage.cli.library.options import App, library_options, parse_terms
+from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.rendering import console, say, say_json
 from pilotage.library.insight.related import RelatedAnswer
-from pilotage.library.insight.related import related as find_related
-from pilotage.library.insight.statistics import Distribution, Matrix, Statistics, cooccurrence, statistics
+from pilotage.library.insight.statistics import Distribution, Matrix, Statistics
 from pilotage.library.insight.topics import Topic
-from pilotage.library.insight.topics import topic as make_topic
 from pilotage.library.interval import format_interval
 from pilotage.library.record import Lang
 from pilotage.library.stores.protocol import Filters
-from pilotage.library.terms import FACET_LABELS, load_vocabulary
+from pilotage.library.terms import FACET_LABELS
 
 _SHOWN_TERMS = 5
 _BAR = 24
@@ -46,16 +42,8 @@ def related(app: App, id: str, limit: int, offset: int, reasons: bool) -> None: 
       pilotage library related skyscanner-2019-04-23-haproxy-ingress-hot-podding
       pilotage library related zalando-2019-01-07-coredns-oom-total-dns-outage --reasons --lang ko
     """
-    with app.store() as store:
-        answer = find_related(
-            store,
-            id,
-            audience=app.audience,
-            lang=app.lang,
-            limit=limit,
-            offset=offset,
-            vocabulary=load_vocabulary(),
-        )
+    with app.catalogue() as catalogue:
+        answer = catalogue.related(id, app.audience, app.lang, limit=limit, offset=offset)
     if app.as_json:
         say_json(answer.to_json())
     else:
@@ -103,18 +91,9 @@ def topic(app: App, terms: tuple[str, ...], limit: int, offset: int) -> None:
       pilotage library topic component=coredns symptom=oom-killed --lang ko
       pilotage library topic cause=configuration-change year=2021 --output json
     """
-    vocabulary = load_vocabulary()
-    with app.store() as store:
-        tags = parse_terms(terms, store, app.audience)
-        found = make_topic(
-            store,
-            tags,
-            audience=app.audience,
-            lang=app.lang,
-            limit=limit,
-            offset=offset,
-            vocabulary=vocabulary,
-        )
+    with app.catalogue() as catalogue:
+        tags = catalogue.tags(terms, app.audience)
+        found = catalogue.topic(tags, app.audience, app.lang, limit=limit, offset=offset)
     if app.as_json:
         say_json(found.to_json())
     else:
@@ -169,19 +148,16 @@ def stats(app: App, terms: tuple[str, ...], by: tuple[str, str] | None, limit: i
       pilotage library stats --by root_cause component
       pilotage library stats --output json
     """
-    vocabulary = load_vocabulary()
-    with app.store() as store:
-        filters = Filters(all_of=parse_terms(terms, store, app.audience))
+    with app.catalogue() as catalogue:
+        filters = Filters(all_of=catalogue.tags(terms, app.audience))
         if by is not None:
-            matrix = cooccurrence(
-                store, *by, audience=app.audience, vocabulary=vocabulary, filters=filters, limit=limit
-            )
+            matrix = catalogue.matrix(*by, app.audience, filters, limit=limit)
             if app.as_json:
                 say_json(matrix.to_json())
             else:
                 _say_matrix(matrix, app.lang)
             return
-        found = statistics(store, audience=app.audience, vocabulary=vocabulary, filters=filters)
+        found = catalogue.statistics(app.audience, filters)
     if app.as_json:
         say_json(found.to_json())
     else:

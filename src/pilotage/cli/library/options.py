@@ -12,15 +12,11 @@ from typing import Any, TypeVar, cast
 import click
 
 from pilotage.core.settings import Settings, load
+from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.record import Lang
-from pilotage.library.search.engine import Searcher
-from pilotage.library.search.lexicon import load_lexicon
-from pilotage.library.search.query import facet_value
-from pilotage.library.search.semantic import SemanticSearch
 from pilotage.library.stores.opening import open_store
-from pilotage.library.stores.protocol import Audience, Filters, Store, Tag
-from pilotage.library.terms import FACETS, facet_name, load_vocabulary
+from pilotage.library.stores.protocol import Audience, Store
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -52,12 +48,12 @@ class App:
         finally:
             opened.close()
 
-    def searcher(self, store: Store) -> Searcher:
-        """The search over a store, with likeness of meaning where it is wanted and installed."""
-        semantic = None
-        if self.settings.library.semantic and installed():
-            semantic = SemanticSearch(store, load_embedder())
-        return Searcher(store, semantic)
+    @contextmanager
+    def catalogue(self, *, semantic: bool = False) -> Iterator[Catalogue]:
+        """The answers over the store, with likeness of meaning where asked for, wanted and installed."""
+        with self.store() as store:
+            wanted = semantic and self.settings.library.semantic and installed()
+            yield Catalogue(store, load_embedder() if wanted else None)
 
 
 def library_options(command: _Command) -> _Command:
@@ -131,26 +127,3 @@ def _language(wanted: str) -> Lang:
         (value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), ""
     )
     return "ko" if spoken.startswith("ko") else "en"
-
-
-def parse_terms(given: tuple[str, ...], store: Store, audience: Audience) -> tuple[Tag, ...]:
-    """`facet=value` or `facet:value` arguments as tags.
-
-    Raises:
-        UnknownTerm: the facet or the value does not exist.
-    """
-    if not given:
-        return ()
-    borne = store.facets(Filters(withdrawn=True), audience)
-    known = {facet: set(values) for facet, values in borne.items()}
-    known["status"] = {"draft", "reviewed", "withdrawn"}
-    tags: list[Tag] = []
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not sign:
-            name, sign, value = text.partition(":")
-        if not sign or not value:
-            raise click.UsageError(f"'{text}': write facet=value; facets are {', '.join(FACETS)}")
-        facet = facet_name(name)
-        tags.append((facet, facet_value(facet, value, load_vocabulary(), load_lexicon(), known)))
-    return tuple(dict.fromkeys(tags))

@@ -1,7 +1,5 @@
 """`pilotage library show`, `list` and `history`."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 import difflib
@@ -9,30 +7,11 @@ import json
 
 import click
 
-from pilotage.cli.library.options import App, library_options, parse_terms
+from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.rendering import console, date_words, one_line, say, say_json, say_record
-from pilotage.core.errors import NotFound
-from pilotage.core.text import did_you_mean
 from pilotage.library.record import read_record
-from pilotage.library.stores.protocol import Audience, Filters, Revision, Store, Stored
+from pilotage.library.stores.protocol import Filters, Revision
 from pilotage.library.terms import load_vocabulary
-
-_MANY = 20_000
-"""Number of records from which on near misses of an id are not looked for."""
-
-
-def find(store: Store, name: str, audience: Audience) -> Stored:
-    """The record of an id or alias.
-
-    Raises:
-        NotFound: there is none that the audience may see; the hint names the nearest ids.
-    """
-    stored = store.get([name], audience).get(name)
-    if stored is None:
-        few = store.count(Filters(withdrawn=True), audience) < _MANY
-        hint = did_you_mean(name, store.ids(audience)) if few else ""
-        raise NotFound(f"no record '{name}'", hint=hint or "`pilotage library search` finds ids.")
-    return stored
 
 
 @click.command()
@@ -48,23 +27,16 @@ def show(app: App, id: str, revision: int | None) -> None:  # noqa: A002 - the w
       pilotage library show zalando-2018-09-07-iam-404-cronjob-api-server-oom --lang ko
       pilotage library show ID --revision 1 --output json
     """
-    with app.store() as store:
-        stored = find(store, id, app.audience)
+    with app.catalogue() as catalogue:
+        stored = catalogue.stored(id, app.audience)
         document = stored.document
         if revision is not None:
-            document = _revision(store.revisions(stored.id, app.audience), revision, stored.id).document
+            document = catalogue.revision(stored.id, revision, app.audience).document
     if app.as_json:
         say_json(document)
         return
     record = read_record(document, where=stored.id)
     say_record(console(), record, app.lang, load_vocabulary(), private=stored.private)
-
-
-def _revision(revisions: list[Revision], number: int, id: str) -> Revision:  # noqa: A002 - the word that the user sees
-    for revision in revisions:
-        if revision.number == number:
-            return revision
-    raise NotFound(f"'{id}' has no revision {number}", hint=f"It has 1 to {len(revisions)}.")
 
 
 @click.command("list")
@@ -83,15 +55,10 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
       pilotage library list component=coredns year=2019
       pilotage library list org=zalando --output json
     """
-    cursor = _cursor(after)
-    with app.store() as store:
-        filters = Filters(all_of=parse_terms(terms, store, app.audience))
-        total = store.count(filters, app.audience)
-        # One more than is shown tells whether there is a next page.
-        page = store.page(filters, app.audience, limit=limit + 1, after=cursor)
-    records = [(read_record(stored.document, where=stored.id), stored) for stored in page[:limit]]
-    last = records[-1][0] if len(page) > limit else None
-    next_page = f"{last.date or ''}~{last.id}" if last is not None else None
+    with app.catalogue() as catalogue:
+        filters = Filters(all_of=catalogue.tags(terms, app.audience))
+        page = catalogue.page(filters, app.audience, limit=limit, cursor=after)
+    records = [(read_record(stored.document, where=stored.id), stored) for stored in page.items]
     if app.as_json:
         items = [
             {
@@ -108,7 +75,7 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
             }
             for record, stored in records
         ]
-        say_json({"total": total, "items": items, "next": next_page})
+        say_json({"total": page.total, "items": items, "next": page.next})
         return
     out = console()
     for record, stored in records:
@@ -118,20 +85,10 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
             mark = " [private]" if app.lang == "en" else " [비공개]"
         say(out, f"{date_words(record, app.lang):<22} {record.org or '?':<16} {title}{mark}")
         say(out, record.id, "dim", indent=23)
-    say(out, f"{len(records)} of {total}" if app.lang == "en" else f"{total}건 중 {len(records)}건", "dim")
-    if next_page:
-        say(
-            out, f"more: --after '{next_page}'" if app.lang == "en" else f"다음: --after '{next_page}'", "dim"
-        )
-
-
-def _cursor(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    date, sign, id_ = text.partition("~")
-    if not sign:
-        raise click.UsageError(f"'{text}' is no cursor; pass on `next` as it came")
-    return date, id_
+    shown, total = len(records), page.total
+    say(out, f"{shown} of {total}" if app.lang == "en" else f"{total}건 중 {shown}건", "dim")
+    if page.next:
+        say(out, f"more: --after {page.next}" if app.lang == "en" else f"다음: --after {page.next}", "dim")
 
 
 @click.command()
@@ -146,9 +103,9 @@ def history(app: App, id: str, diff: bool) -> None:  # noqa: A002 - the word tha
       pilotage library history google-cloud-2017-04-05-https-load-balancer-stale-config
       pilotage library history ID --diff
     """
-    with app.store() as store:
-        stored = find(store, id, app.audience)
-        revisions = store.revisions(stored.id, app.audience)
+    with app.catalogue() as catalogue:
+        stored = catalogue.stored(id, app.audience)
+        revisions = catalogue.store.revisions(stored.id, app.audience)
     if app.as_json:
         items = [
             {"number": r.number, "stored_at": r.stored_at, "origin": r.origin, "digest": r.digest}

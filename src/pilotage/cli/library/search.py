@@ -1,14 +1,12 @@
 """`pilotage library search`."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 import sys
 
 import click
 
-from pilotage.cli.library.options import App, library_options, parse_terms
+from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.rendering import console, say, say_hit, say_json
 from pilotage.core.text import shorten
 from pilotage.library.record import Lang
@@ -62,12 +60,9 @@ def search(
     if text == "-":
         # Logs are not always clean UTF-8, and only their beginning is read anyway.
         text = sys.stdin.buffer.read(_MOST_STDIN_BYTES).decode("utf-8", "replace")
-    with app.store() as store:
-        searcher = app.searcher(store)
-        if no_semantic:
-            searcher.semantic = None
-        filters = Filters(all_of=parse_terms(facets, store, app.audience))
-        answer = searcher.search(
+    with app.catalogue(semantic=not no_semantic) as catalogue:
+        filters = Filters(all_of=catalogue.tags(facets, app.audience))
+        answer = catalogue.search(
             Request(
                 text=text,
                 filters=filters,

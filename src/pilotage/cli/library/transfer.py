@@ -1,7 +1,5 @@
 """`pilotage library import` and `export`."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 import sys
@@ -13,13 +11,13 @@ from typing import Any
 
 import click
 
-from pilotage.cli.library.options import App, library_options, parse_terms
+from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.progress import bytes_bar, size_of
-from pilotage.cli.library.records import find
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound, UserError
 from pilotage.library.authoring.known import known_slugs
 from pilotage.library.bundled import bundled_candidates, bundled_files
+from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.exporters.table import EXPORTERS, exporter_named, write_file
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
@@ -248,10 +246,10 @@ def export(
         raise UserError(
             f"{exporter.name} is no text for a terminal", hint="Name a file with --to FILE, or pipe it on."
         )
-    with app.store() as store:
+    with app.catalogue() as catalogue:
         if ids and facets:
             raise click.UsageError("name ids or facets, not both")
-        records = _records(app, store, ids, facets)
+        records = _records(app, catalogue, ids, facets)
         if target is None:
             sys.stdout.flush()
             count = exporter.write(records, sys.stdout.buffer)
@@ -265,9 +263,11 @@ def export(
             say(console(), f"wrote {counted(count, 'record')} to {target}")
 
 
-def _records(app: App, store: Store, ids: tuple[str, ...], facets: tuple[str, ...]) -> Iterator[Stored]:
+def _records(
+    app: App, catalogue: Catalogue, ids: tuple[str, ...], facets: tuple[str, ...]
+) -> Iterator[Stored]:
     if ids:
         # All are looked up before the first is written: a wrong id must not leave half a file.
-        return iter([find(store, name, app.audience) for name in dict.fromkeys(ids)])
-    filters = Filters(all_of=parse_terms(facets, store, app.audience), withdrawn=True)
-    return store.iterate(filters, app.audience)
+        return iter([catalogue.stored(name, app.audience) for name in dict.fromkeys(ids)])
+    filters = Filters(all_of=catalogue.tags(facets, app.audience), withdrawn=True)
+    return catalogue.store.iterate(filters, app.audience)

@@ -1,7 +1,5 @@
 """`pilotage library verify` and `evaluate`."""
 
-# ruff: noqa: D301 - a backslash-b line is how click is told not to re-wrap the paragraph below it
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -65,11 +63,11 @@ def evaluate(app: App, queries: Path, worst: int, no_semantic: bool) -> None:
       pilotage library evaluate mine.jsonl --no-semantic --output json
     """
     graded = read_graded(queries)
-    with app.store() as store, count_bar("evaluating", len(graded)) as progress:
-        searcher = app.searcher(store)
-        if no_semantic:
-            searcher.semantic = None
-        result = score(searcher, graded, audience=app.audience, progress=progress)
+    with (
+        app.catalogue(semantic=not no_semantic) as catalogue,
+        count_bar("evaluating", len(graded)) as progress,
+    ):
+        result = score(catalogue.searcher, graded, audience=app.audience, progress=progress)
     if app.as_json:
         say_json(result.to_json(worst))
     else:

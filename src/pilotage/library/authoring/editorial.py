@@ -1,5 +1,7 @@
-"""What a reviewed record must satisfy beyond its form: the rules of `docs/explanation/editorial.md` that a
-program can judge. Pure."""
+"""What a reviewed record must satisfy beyond its form. Pure.
+
+The rules are those of `docs/explanation/editorial.md` that a program can judge.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,10 @@ def editorial_problems(record: Record) -> list[tuple[str, str]]:
 
 
 def numbers_of(text: str) -> set[str]:
-    """The numbers of a text in one form: thousands commas and leading zeros dropped. Digits inside a word
-    (`p90`, `EC2`) are part of a name and do not count; a version (`v0.6`) does."""
+    """The numbers of a text in one form: thousands commas and leading zeros dropped.
+
+    Digits inside a word (`p90`, `EC2`) are part of a name and do not count; a version (`v0.6`) does.
+    """
     return {_one_form(found) for found in _NUMBER.findall(text)}
 
 
@@ -56,7 +60,10 @@ def _numbers(record: Record) -> Iterator[tuple[str, str]]:
     for field, text in record.texts():
         for lang in LANGS:
             for number in sorted(numbers_of(getattr(text, lang) or "") - known):
-                yield field, f"{lang}: the number {number} stands in no fact; add it to `facts` as the source has it, or drop it"
+                yield (
+                    field,
+                    f"{lang}: the number {number} stands in no fact; add it to `facts` or drop it",
+                )
 
 
 def _languages(record: Record) -> Iterator[tuple[str, str]]:
@@ -82,7 +89,10 @@ def _lengths(record: Record) -> Iterator[tuple[str, str]]:
         for step in record.mechanism:
             label = getattr(step.label, lang) or ""
             if len(label) > _LONGEST["label"]:
-                yield "mechanism", f"{lang}: label of '{step.id}' has {len(label)} characters, at most {_LONGEST['label']}"
+                yield (
+                    "mechanism",
+                    f"{lang}: label of '{step.id}' has {len(label)} characters, at most {_LONGEST['label']}",
+                )
     for field, most in _MOST_WORDS.items():
         text = getattr(record, field)
         if text and text.en and len(text.en.split()) > most:

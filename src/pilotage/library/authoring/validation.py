@@ -18,11 +18,11 @@ from pydantic import ValidationError
 from pilotage.core.errors import InvalidInput
 from pilotage.core.text import nearest
 from pilotage.library.authoring.editorial import editorial_problems
+from pilotage.library.authoring.files import Loaded, load_file
+from pilotage.library.authoring.rules import RULES, Finding, text_list
 from pilotage.library.importers.files import kind_of, open_path, path_error, walk
 from pilotage.library.importers.slugs import Known
 from pilotage.library.record import Record
-from pilotage.library.authoring.files import Loaded, load_file
-from pilotage.library.authoring.rules import RULES, Finding, text_list
 
 SUFFIXES = frozenset({".yaml", ".yml", ".json", ".jsonl", ".ndjson"})
 """Files that are looked at in a folder."""

@@ -43,7 +43,11 @@ class Bundle:
             folder = resources.files("pilotage.library") / "vocabulary"
             for kind in KINDS:
                 archive.writestr(_named(f"vocabulary/{kind}.yaml"), (folder / f"{kind}.yaml").read_bytes())
-            about = {"records": count, "schema_version": SCHEMA_VERSION, "vocabulary": load_vocabulary().versions}
+            about = {
+                "records": count,
+                "schema_version": SCHEMA_VERSION,
+                "vocabulary": load_vocabulary().versions,
+            }
             archive.writestr(_named("about.json"), json.dumps(about, indent=1) + "\n")
             archive.writestr(_named("README.txt"), _README)
         return count

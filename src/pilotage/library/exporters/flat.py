@@ -12,11 +12,12 @@ from pilotage.library.stores.protocol import Stored
 
 _TEXTS = ("title", "summary", "symptoms_text", "trigger", "detection", "lessons")
 COLUMNS = (
-    "id", "organisation", "organisation_slug", "date", "date_kind", "date_precision", "status", "severity",
-    "root_cause", "domains", "symptoms", "components", "contributing", "detected_after", "mitigated_after",
-    "resolved_after", "scope", "users", "region", "recurrence_of", "related", "source", "sources", "updated_at",
+    *("id", "organisation", "organisation_slug", "date", "date_kind", "date_precision", "status", "severity"),
+    *("root_cause", "domains", "symptoms", "components", "contributing"),
+    *("detected_after", "mitigated_after", "resolved_after", "scope", "users", "region"),
+    *("recurrence_of", "related", "source", "sources", "updated_at"),
     *(f"{name}_{lang}" for name in _TEXTS for lang in ("en", "ko")),
-)  # fmt: skip
+)
 """Columns of the flat form. Lists are joined by `; `."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

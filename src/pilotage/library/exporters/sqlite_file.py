@@ -1,4 +1,4 @@
-"""A plain SQLite file that Datasette, or any SQLite client, opens: tables, views of terms, full-text index."""
+"""A plain SQLite file that Datasette, or any SQLite client, opens: tables, terms, full-text index."""
 
 from __future__ import annotations
 
@@ -19,15 +19,30 @@ from pilotage.library.stores.protocol import Stored
 from pilotage.library.terms import Vocabulary, load_vocabulary
 
 _SCHEMA = f"""
-CREATE TABLE incidents (num INTEGER PRIMARY KEY, {", ".join(f"{name} TEXT" for name in COLUMNS)}, words TEXT, document TEXT);
+CREATE TABLE incidents (
+    num INTEGER PRIMARY KEY, {", ".join(f"{name} TEXT" for name in COLUMNS)}, words TEXT, document TEXT
+);
 CREATE UNIQUE INDEX incidents_id ON incidents (id);
-CREATE TABLE incident_terms (incident TEXT REFERENCES incidents (id), facet TEXT, slug TEXT, PRIMARY KEY (incident, facet, slug)) WITHOUT ROWID;
+CREATE TABLE incident_terms (
+    incident TEXT REFERENCES incidents (id), facet TEXT, slug TEXT, PRIMARY KEY (incident, facet, slug)
+) WITHOUT ROWID;
 CREATE INDEX incident_terms_slug ON incident_terms (facet, slug);
-CREATE TABLE sources (incident TEXT REFERENCES incidents (id), position INTEGER, url TEXT, kind TEXT, title TEXT, archived TEXT, PRIMARY KEY (incident, position)) WITHOUT ROWID;
-CREATE TABLE vocabulary (kind TEXT, slug TEXT, label_en TEXT, label_ko TEXT, definition_en TEXT, definition_ko TEXT, parent TEXT, PRIMARY KEY (kind, slug)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE incidents_fts USING fts5(title_en, title_ko, summary_en, summary_ko, words, content='incidents', content_rowid='num');
+CREATE TABLE sources (
+    incident TEXT REFERENCES incidents (id), position INTEGER, url TEXT, kind TEXT, title TEXT, archived TEXT,
+    PRIMARY KEY (incident, position)
+) WITHOUT ROWID;
+CREATE TABLE vocabulary (
+    kind TEXT, slug TEXT, label_en TEXT, label_ko TEXT, definition_en TEXT, definition_ko TEXT, parent TEXT,
+    PRIMARY KEY (kind, slug)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE incidents_fts USING fts5(
+    title_en, title_ko, summary_en, summary_ko, words, content='incidents', content_rowid='num'
+);
 """
-_FILL = "INSERT INTO incidents_fts (rowid, title_en, title_ko, summary_en, summary_ko, words) SELECT num, title_en, title_ko, summary_en, summary_ko, words FROM incidents"
+_FILL = """
+INSERT INTO incidents_fts (rowid, title_en, title_ko, summary_en, summary_ko, words)
+SELECT num, title_en, title_ko, summary_en, summary_ko, words FROM incidents
+"""
 
 
 class SqliteFile:
@@ -69,7 +84,15 @@ def write_sqlite(path: Path, records: Iterable[Stored], vocabulary: Vocabulary) 
             db.executemany(
                 "INSERT INTO vocabulary VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
-                    (t.kind, t.slug, t.label.get("en"), t.label.get("ko"), t.definition.get("en"), t.definition.get("ko"), t.parent)
+                    (
+                        t.kind,
+                        t.slug,
+                        t.label.get("en"),
+                        t.label.get("ko"),
+                        t.definition.get("en"),
+                        t.definition.get("ko"),
+                        t.parent,
+                    )
                     for t in vocabulary
                 ),
             )
@@ -91,7 +114,8 @@ def _rows(db: sqlite3.Connection, records: Iterable[Stored], vocabulary: Vocabul
             (*(row[name] for name in COLUMNS), words, document),
         )
         db.executemany(
-            "INSERT INTO incident_terms VALUES (?, ?, ?)", ((record.id, facet, slug) for facet, slug in entry.tags)
+            "INSERT INTO incident_terms VALUES (?, ?, ?)",
+            ((record.id, facet, slug) for facet, slug in entry.tags),
         )
         db.executemany(
             "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?)",

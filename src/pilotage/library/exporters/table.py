@@ -36,7 +36,9 @@ def exporter_named(name: str) -> Exporter:
         if exporter.name == wanted:
             return exporter
     names = [exporter.name for exporter in EXPORTERS]
-    raise UnknownTerm(f"'{name}' is no export format", hint=did_you_mean(name, names) or f"Formats: {', '.join(names)}.")
+    raise UnknownTerm(
+        f"'{name}' is no export format", hint=did_you_mean(name, names) or f"Formats: {', '.join(names)}."
+    )
 
 
 def _mode(path: Path) -> int:
@@ -58,7 +60,9 @@ def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}", hint="Name a folder that exists and is yours.") from error
+        raise UserError(
+            f"cannot write {path}: {error.strerror}", hint="Name a folder that exists and is yours."
+        ) from error
     part = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
@@ -69,8 +73,12 @@ def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int
         part.replace(path)
     except OSError as error:
         if error.errno in _NO_ROOM:
-            raise StoreFull(f"cannot write {path}: {error.strerror}", hint="Make room and export again.") from error
-        raise UserError(f"cannot write {path}: {error.strerror}", hint="Name a file that may be written.") from error
+            raise StoreFull(
+                f"cannot write {path}: {error.strerror}", hint="Make room and export again."
+            ) from error
+        raise UserError(
+            f"cannot write {path}: {error.strerror}", hint="Name a file that may be written."
+        ) from error
     finally:
         part.unlink(missing_ok=True)
     return count

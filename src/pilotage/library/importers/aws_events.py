@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import quote
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.decoding.strict_json import read_items
 from pilotage.library.importers.fields import Fields, aliases_of, day_of, draft, from_epoch, make_id, text_of
 from pilotage.library.importers.google_cloud import in_order
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import shape_of
-from pilotage.library.decoding.strict_json import read_items
 
 _PAGE = "https://health.aws.amazon.com/health/status?eventID="
 _SILENT = (

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pilotage.core.errors import InvalidInput, NotFound, PilotageError
-from pilotage.library.importers.model import HEAD_BYTES, OnSkip, Progress, Source
 from pilotage.library.decoding.strict_json import Joined
+from pilotage.library.importers.model import HEAD_BYTES, OnSkip, Progress, Source
 
 _BUFFER = 256 * 1024
 ZIP_ERRORS = (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.decoding.strict_json import read_items
 from pilotage.library.importers.fields import (
     Fields,
     aliases_of,
@@ -18,7 +19,6 @@ from pilotage.library.importers.fields import (
 )
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import shape_of
-from pilotage.library.decoding.strict_json import read_items
 
 _TELLING = frozenset(
     {"external_desc", "most_recent_update", "status_impact", "affected_products", "service_key"}

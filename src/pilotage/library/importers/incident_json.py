@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.decoding.strict_json import read_items
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import shape_of
 from pilotage.library.record import STANDARD_KEYS
-from pilotage.library.decoding.strict_json import read_items
 
 _TELLING = frozenset(STANDARD_KEYS) - {"id", "url", "docs"}
 

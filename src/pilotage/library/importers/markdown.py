@@ -8,6 +8,8 @@ from typing import Any
 
 from pilotage.core.errors import InvalidInput
 from pilotage.core.text import kebab
+from pilotage.library.decoding.strict_json import decode_text
+from pilotage.library.decoding.strict_yaml import parse_all
 from pilotage.library.importers.fields import (
     aliases_of,
     draft,
@@ -21,8 +23,6 @@ from pilotage.library.importers.markdown_parts import Parts, divide
 from pilotage.library.importers.markdown_record import Gathered, add_section, date_in
 from pilotage.library.importers.model import Candidate, Note, Source
 from pilotage.library.importers.sniff import front_matter, shape_of
-from pilotage.library.decoding.strict_json import decode_text
-from pilotage.library.decoding.strict_yaml import parse_all
 
 _SEVERITIES = frozenset({"none", "minor", "major", "critical", "unknown"})
 _LOOKED_FOR = {

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.decoding.strict_yaml import load_all
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import front_matter, shape_of
 from pilotage.library.record import complete
-from pilotage.library.decoding.strict_yaml import load_all
 
 _ID_LINE = re.compile(r"^id:\s", re.MULTILINE)
 _OTHER_LINE = re.compile(r"^(?:schema_version|org|org_slug|title|summary|date|status):(?:\s|$)", re.MULTILINE)

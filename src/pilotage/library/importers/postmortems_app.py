@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pilotage.core.text import kebab
+from pilotage.library.decoding.strict_json import decode_text
 from pilotage.library.importers.fields import (
     Fields,
     aliases_of,
@@ -20,7 +21,6 @@ from pilotage.library.importers.fields import (
 from pilotage.library.importers.markdown import read_front_matter
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import front_matter, shape_of
-from pilotage.library.decoding.strict_json import decode_text
 
 _SILENT = ("trigger", "detection", "lessons", "root_cause", "timeline.detected_after")
 _BEGAN = {"en": "Begin of the incident, as the input states it", "ko": "입력에 적힌 시작 시각"}

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from pilotage.library.importers.model import Importer
 from pilotage.library.decoding.json_places import places
 from pilotage.library.decoding.strict_json import encoding_of
+from pilotage.library.importers.model import Importer
 
 _MEMBER = 2
 _MEMBER_OF_ITEM = 3

@@ -7,6 +7,7 @@ from typing import Any
 
 from pilotage.core.errors import InvalidInput
 from pilotage.core.text import kebab
+from pilotage.library.decoding.strict_json import loads
 from pilotage.library.importers.fields import (
     Fields,
     aliases_of,
@@ -21,7 +22,6 @@ from pilotage.library.importers.fields import (
 from pilotage.library.importers.google_cloud import in_order
 from pilotage.library.importers.model import Candidate, Note, Source
 from pilotage.library.importers.sniff import shape_of
-from pilotage.library.decoding.strict_json import loads
 
 _SEVERITIES = frozenset({"none", "minor", "major", "critical"})
 _SILENT = ("trigger", "detection", "lessons", "root_cause", "timeline.detected_after")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library.interval import parse_interval
 from pilotage.library.insight.reasons import labels
+from pilotage.library.interval import parse_interval
 from pilotage.library.record import LANGS, Lang
 from pilotage.library.stores.protocol import Audience, Filters, Store
 from pilotage.library.terms import FACETS, Vocabulary, facet_name

@@ -14,12 +14,12 @@ from typing import Any
 from pilotage.core.errors import InvalidInput
 from pilotage.library.insight.lessons import SharedLesson, shared_lessons
 from pilotage.library.insight.reasons import labels
+from pilotage.library.insight.topic_line import Span, summary_line
 from pilotage.library.record import LANGS, Lang, Record, read_record
 from pilotage.library.search.lexicon import load_lexicon
 from pilotage.library.search.query import facet_value
 from pilotage.library.stores.protocol import Audience, Filters, Store, Tag
 from pilotage.library.terms import Vocabulary, facet_name
-from pilotage.library.insight.topic_line import Span, summary_line
 
 COMPANIONS = ("component", "root_cause", "contributing", "symptom")
 """Facets whose terms are compared with the base rate."""

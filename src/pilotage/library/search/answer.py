@@ -65,7 +65,9 @@ class Why:
         if self.semantic >= 0.15:  # noqa: PLR2004 - less than that is not worth a reader's while
             share = round(self.semantic * 100)
             where = FIELD_LABELS.get(self.nearest, {}).get(lang, self.nearest)
-            parts.append(f"{share} % like it in meaning ({where})" if lang == "en" else f"의미 유사 {share}% ({where})")
+            parts.append(
+                f"{share} % like it in meaning ({where})" if lang == "en" else f"의미 유사 {share}% ({where})"
+            )
         return " · ".join(parts)
 
     def to_json(self, lang: Lang) -> dict[str, Any]:

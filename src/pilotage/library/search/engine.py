@@ -1,21 +1,29 @@
-"""From a query to an answer: ask the store, weigh words and meaning, decide whether anything is good enough."""
+"""From a query to an answer: ask the store, weigh words and meaning, decide whether anything fits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pilotage.library.analysis import tokens
-from pilotage.library.record import Lang, Record, read_record
+from pilotage.library.record import Lang, read_record
 from pilotage.library.search.answer import Answer, Hit, Why
+from pilotage.library.search.explaining import Explainer, facet_of
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
-from pilotage.library.search.plan import Clue, Plan, make_plan, plan_tokens
+from pilotage.library.search.plan import Plan, make_plan, plan_tokens
 from pilotage.library.search.query import Query, parse_query, refuse_unreadable
 from pilotage.library.search.ranking import WORDS_ALONE, WORDS_AND_MEANING, Evidence, Ranked, Ranking, rank
 from pilotage.library.search.semantic import Likeness, SemanticSearch
-from pilotage.library.search.snippets import fields_with, snippets
-from pilotage.library.stores.protocol import Audience, Filters, Frequencies, Match, Store, Stored, Tag
-from pilotage.library.terms import FACETS, Term, Vocabulary, load_vocabulary
+from pilotage.library.stores.protocol import (
+    NO_FILTERS,
+    Audience,
+    Filters,
+    Frequencies,
+    Match,
+    Store,
+    Stored,
+    Tag,
+)
+from pilotage.library.terms import Term, Vocabulary, load_vocabulary
 
 CANDIDATES = 400
 """How many records the store hands over for ranking; facets count the good ones among them."""
@@ -40,7 +48,7 @@ class Request:
     """
 
     text: str
-    filters: Filters = Filters()
+    filters: Filters = NO_FILTERS
     audience: Audience = "public"
     lang: Lang = "en"
     limit: int = 10
@@ -155,15 +163,12 @@ class Searcher:
         good = ranking.good
         shown = good[request.offset : request.offset + request.limit]
         stored = self.store.get([item.id for item in shown], request.audience)
-        weights = {token: clue.weight for clue in plan.clues for token in clue.tokens}
-        for clue in plan.clues:
-            for term in clue.concepts:
-                weights |= {token: clue.weight for name in term.label.values() for token in tokens(name)}
+        explainer = Explainer.of(query, plan, request.lang)
         hits = []
         for item in shown:
             if item.id in stored:
                 record = read_record(stored[item.id].document, where=item.id)
-                why = _why(item, record, plan, weights, query, request.lang)
+                why = explainer.why(item, record)
                 hits.append(Hit(record, stored[item.id].private, item.score, why))
         return Answer(
             query=request.text,
@@ -190,7 +195,7 @@ class Searcher:
         near = self.lexicon.nearest_terms([word.text for word in query.words])
         borne = self.store.facets(Filters(), "public")
         listed = {(term.kind, term.slug): term for term in [*spoken, *near]}
-        return [term for term in listed.values() if term.slug in borne.get(_facet_of(term), {})][:5]
+        return [term for term in listed.values() if term.slug in borne.get(facet_of(term), {})][:5]
 
     def _browse(self, request: Request, query: Query, filters: Filters) -> Answer:
         hidden = self._excluded(query, filters, request.audience)
@@ -211,7 +216,6 @@ class Searcher:
             clipped=query.clipped,
             confidence=1.0 if total else 0.0,
         )
-
 
     def _excluded(self, query: Query, filters: Filters, audience: Audience) -> set[str]:
         """Ids of the filtered records that hold what the query excludes."""
@@ -249,10 +253,6 @@ def _asks(query: Query, filters: Filters) -> bool:
     return bool(filters.all_of or filters.none_of or query.exclude) or not query.raw.strip()
 
 
-def _facet_of(term: Term) -> str:
-    return next(facet for facet, kind in FACETS.items() if kind == term.kind)
-
-
 def _joined(first: Filters, second: Filters) -> Filters:
     return replace(
         first,
@@ -263,40 +263,7 @@ def _joined(first: Filters, second: Filters) -> Filters:
 
 def _allowed(tags: Sequence[Tag], filters: Filters) -> bool:
     borne = set(tags)
-    shown = filters.withdrawn or ("status", "withdrawn") in filters.all_of or ("status", "withdrawn") not in borne
-    return shown and borne.issuperset(filters.all_of) and borne.isdisjoint(filters.none_of)
-
-
-def _why(
-    item: Ranked, record: Record, plan: Plan, weights: dict[str, float], query: Query, lang: Lang
-) -> Why:
-    borne = set(item.tags)
-    terms = {
-        (term.kind, term.slug): term
-        for clue in item.matched
-        for term in clue.concepts
-        if (_facet_of(term), term.slug) in borne
-    }
-    dates = [
-        f"{year}-{month:02}" if month else year
-        for year, month in query.dates
-        if record.year == year and (month is None or (record.date or "")[5:7] == f"{month:02}")
-    ]
-    wanted = {token for clue in item.matched for token in clue.tokens} | {
-        token for term in terms.values() for name in term.label.values() for token in tokens(name)
-    }
-    found = snippets(record, {token: weight for token, weight in weights.items() if token in wanted}, lang)
-    by_word = [clue for clue in item.matched if _by_word(clue, borne)]
-    return Why(
-        terms=tuple(terms.values()),
-        words=tuple(dict.fromkeys(clue.text for clue in by_word)),
-        fields=tuple(fields_with(record, {token for clue in by_word for token in clue.tokens})),
-        snippets=tuple(found),
-        semantic=item.semantic_share,
-        nearest=item.nearest,
-        dates=tuple(dates),
+    shown = (
+        filters.withdrawn or ("status", "withdrawn") in filters.all_of or ("status", "withdrawn") not in borne
     )
-
-
-def _by_word(clue: Clue, borne: set[Tag]) -> bool:
-    return not any((_facet_of(term), term.slug) in borne for term in clue.concepts)
+    return shown and borne.issuperset(filters.all_of) and borne.isdisjoint(filters.none_of)

@@ -59,7 +59,10 @@ class Lexicon:
             text_words: as `analysis.words` gives them.
         """
         forms = [_form(word) for word in text_words]
-        bare = [without_particle(word) if is_hangul(word) else form for word, form in zip(text_words, forms, strict=True)]
+        bare = [
+            without_particle(word) if is_hangul(word) else form
+            for word, form in zip(text_words, forms, strict=True)
+        ]
         found: list[Mention] = []
         start = 0
         while start < len(forms):

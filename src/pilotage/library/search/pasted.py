@@ -37,7 +37,8 @@ def is_pasted(text: str) -> bool:
     return bool(
         re.search(
             r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}|^\w{3} +\d{1,2} \d{2}:\d{2}:\d{2}|^[IWEF]\d{4} "
-            r"|\blevel=|\bmsg=|\berr(?:or)?=|\{\"|^\s+at [\w.$]+\(|^\[?(?:ERROR|WARN|FATAL)\b|Traceback|rpc error: code ="
+            r"|\blevel=|\bmsg=|\berr(?:or)?=|\{\"|^\s+at [\w.$]+\(|^\[?(?:ERROR|WARN|FATAL)\b|Traceback"
+            r"|rpc error: code ="
             r"|\w\{[\w=\"~,. ]+\}",
             stripped,
         )

@@ -33,7 +33,7 @@ _CONCEPT = {
     "remediation": _HALF,
 }
 _UNSEEN_HANGUL = 0.5
-"""A Korean word that no record holds is more often a verb ending than a name; it weighs less than a foreign one."""
+"""A Korean word that no record holds is more often a verb ending than a name, so it weighs less."""
 _RARELY_TAGGED = 3
 """A term that fewer records bear is also looked for by its labels: its cases may not be tagged."""
 _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
@@ -119,7 +119,12 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
     )
     used = [word.text for word in kept] + [term.slug for term in terms]
     used += [_as_typed(phrase, query) for phrase in _demands(query)]
-    return Plan(match, tuple(_clues(query, kept, counts, dict(corrections), lexicon)), tuple(dict.fromkeys(used)), tuple(corrections))
+    return Plan(
+        match,
+        tuple(_clues(query, kept, counts, dict(corrections), lexicon)),
+        tuple(dict.fromkeys(used)),
+        tuple(corrections),
+    )
 
 
 def _informing(query: Query, counts: Frequencies) -> list[Word]:

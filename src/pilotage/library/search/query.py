@@ -1,4 +1,4 @@
-"""What a query asks for: operators, dates, organisations, vocabulary terms and the words that inform. Pure."""
+"""What a query asks for: operators, dates, vocabulary terms and the words that inform. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pilotage.core.text import did_you_mean, nearest, printable
 from pilotage.library.analysis import is_hangul, is_stopword, tokens, without_particle, words
 from pilotage.library.search.lexicon import Lexicon, Mention
 from pilotage.library.search.pasted import clip, is_pasted, without_noise
-from pilotage.library.stores.protocol import Filters, Phrase, Tag
+from pilotage.library.stores.protocol import NO_FILTERS, Filters, Phrase, Tag
 from pilotage.library.terms import FACETS, Vocabulary, facet_name
 
 _OPERATOR = re.compile(
-    r"""(?:(?<=\s)|^)(?P<minus>-?)(?:(?P<field>[A-Za-z가-힣_-]{2,20}):)?(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[^\s"]+))"""
+    r"""(?:(?<=\s)|^)(?P<minus>-?)(?:(?P<field>[A-Za-z가-힣_-]{2,20}):)?"""
+    r"""(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[^\s"]+))"""
 )
 _MONTHS = {
     name: number
@@ -30,16 +31,26 @@ _DATES = re.compile(
     rf"""(?P<iso>\b(?:19|20)\d{{2}}-(?:0[1-9]|1[0-2])(?:-\d{{2}})?\b)
     | \b(?P<name>{_MONTH_NAME})\.?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?P<name_year>(?:19|20)\d{{2}})\b
     | \b(?P<year_first>(?:19|20)\d{{2}})\s+(?P<name_last>{_MONTH_NAME})\b
-    | (?P<ko_year>(?:(?:19|20)\d{{2}}|(?<!\d)[0-3]\d))년(?:\s*(?P<ko_month>\d{{1,2}})월)?(?:\s*\d{{1,2}}일)?(?:에|의|도)?
+    | (?P<ko_year>(?:(?:19|20)\d{{2}}|(?<!\d)[0-3]\d))년(?:\s*(?P<ko_month>\d{{1,2}})월)?
+      (?:\s*\d{{1,2}}일)?(?:에|의|도)?
     | (?<![\d.])(?P<year>(?:19[89]|20[0-4])\d)(?![\d.])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _TEXT_FIELDS = {"title", "제목"}
 _KOREAN_FIELDS = {
-    "조직": "organisation", "회사": "organisation", "연도": "year", "영역": "domain", "구성요소": "component",
-    "증상": "symptom", "원인": "root_cause", "근본원인": "root_cause", "기여요인": "contributing", "상태": "status",
+    "조직": "organisation",
+    "회사": "organisation",
+    "연도": "year",
+    "영역": "domain",
+    "구성요소": "component",
+    "증상": "symptom",
+    "원인": "root_cause",
+    "근본원인": "root_cause",
+    "기여요인": "contributing",
+    "상태": "status",
 }  # fmt: skip
 _LONGEST_TYPED = 60
+_LEAST_FIELD = 5
 
 
 @dataclass(frozen=True)
@@ -86,7 +97,7 @@ class Query:
     require: tuple[Phrase, ...] = ()
     exclude: tuple[Phrase, ...] = ()
     title: tuple[Phrase, ...] = ()
-    filters: Filters = Filters()
+    filters: Filters = NO_FILTERS
     corrections: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -95,14 +106,16 @@ class Query:
         return not (self.words or self.mentions or self.dates or self.require or self.title)
 
 
-def parse_query(raw: str, vocabulary: Vocabulary, lexicon: Lexicon, known_values: dict[str, set[str]]) -> Query:
+def parse_query(
+    raw: str, vocabulary: Vocabulary, lexicon: Lexicon, known_values: dict[str, set[str]]
+) -> Query:
     """What a query asks for.
 
     Args:
         raw: as typed or pasted.
         vocabulary: for `field:value`.
         lexicon: its names.
-        known_values: facet -> slugs that records bear without being in the vocabulary (years, organisations …).
+        known_values: facet -> slugs that records bear beside those of the vocabulary (years, …).
 
     Raises:
         UnknownTerm: `field:value` with a value, or a mistyped field, that does not exist.
@@ -167,7 +180,12 @@ def _facet_of(field: str, value: str) -> str | None:
     except UnknownTerm:
         # `componnt:ingress` is a typing error, `error:timeout` and `https://…` are text.
         near = nearest(field, [*FACETS, "title"], limit=1)
-        if near and len(field) >= 5 and re.fullmatch(r"[a-z0-9가-힣-]+", value) and abs(len(near[0]) - len(field)) <= 1:  # noqa: PLR2004
+        if (
+            near
+            and len(field) >= _LEAST_FIELD
+            and re.fullmatch(r"[a-z0-9가-힣-]+", value)
+            and abs(len(near[0]) - len(field)) <= 1
+        ):
             raise
         return None
 
@@ -196,7 +214,9 @@ def facet_value(
         return slug
     raise UnknownTerm(
         f"'{value}' is no value of {facet}",
-        hint=did_you_mean(slug, [*(s for s, t in terms.items() if not t.replaced_by), *sorted(exact - set(terms))])
+        hint=did_you_mean(
+            slug, [*(s for s, t in terms.items() if not t.replaced_by), *sorted(exact - set(terms))]
+        )
         or "`pilotage library vocab` lists the terms.",
     )
 
@@ -212,7 +232,7 @@ def _dates(text: str) -> list[tuple[str, int | None]]:
             found.append((match["year_first"], _MONTHS[match["name_last"].lower()]))
         elif match["ko_year"]:
             month = int(match["ko_month"]) if match["ko_month"] else None
-            year = match["ko_year"] if len(match["ko_year"]) > 2 else f"20{match['ko_year']}"
+            year = f"20{match['ko_year']}"[-4:]
             found.append((year, month if month and month <= 12 else None))  # noqa: PLR2004
         else:
             found.append((match["year"], None))
@@ -230,7 +250,9 @@ def _with_words(query: Query, text: str, lexicon: Lexicon) -> Query:
         if not found or (len(bare) == 1 and not is_hangul(bare)):
             continue
         informing.setdefault(found[0] if len(found) == 1 else bare, Word(bare, found, position))
-    return replace(query, text=text, words=tuple(informing.values()), mentions=tuple(lexicon.mentions(spoken)))
+    return replace(
+        query, text=text, words=tuple(informing.values()), mentions=tuple(lexicon.mentions(spoken))
+    )
 
 
 def refuse_unreadable(raw: str) -> None:

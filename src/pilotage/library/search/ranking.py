@@ -1,7 +1,7 @@
 """How candidates are ordered, and when the best of them is not good enough. Pure.
 
 The constants are fitted on `tests/graded/calibration.jsonl` by `benchmarks/calibrate.py` and judged on
-`tests/graded/held-out.jsonl`, which no constant has seen. `docs/explanation/search.md` tells what each is worth.
+`tests/graded/held-out.jsonl`, which no constant has seen; see `docs/explanation/search.md`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from pilotage.library.terms import FACETS
 _FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 _KEYWORDS = 2
 """A query of so few words is a look-up by keyword: not refused when one record knows of all of them."""
+_FITTED_ON = 100
+"""Number of records from which a BM25 score counts as it is."""
 _FIELD = 20
 """How many of the nearest candidates a candidate's likeness is compared with."""
 
@@ -51,7 +53,7 @@ class Signals:
 
     Attributes:
         coverage: share of the query, by how much each part says, that it knows of.
-        lexical: ln(1 + BM25 score).
+        lexical: ln(1 + BM25 score), the score of a small library scaled up.
         known: share of the query that any record knows of.
         cosine: of its nearest passage.
         breadth: mean cosine of the next passages.
@@ -193,14 +195,18 @@ def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning)
 
 def confidence_of(signals: Signals, tuning: Tuning) -> float:
     """The logistic regression: the probability that the best candidate is relevant."""
-    logit = tuning.intercept + sum(a * b for a, b in zip(astuple(signals), astuple(tuning.slopes), strict=True))
+    logit = tuning.intercept + sum(
+        a * b for a, b in zip(astuple(signals), astuple(tuning.slopes), strict=True)
+    )
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
 def _weigh(query: Query, plan: Plan, item: Evidence, top: float, weights: Weights) -> Ranked:
     matched = tuple(clue for clue in plan.clues if knows(item, clue))
     near = item.likeness
-    meaning = weights.semantic * max(0.0, near.score) + weights.breadth * max(0.0, near.breadth) if near else 0.0
+    meaning = (
+        weights.semantic * max(0.0, near.score) + weights.breadth * max(0.0, near.breadth) if near else 0.0
+    )
     score = (
         weights.lexical * item.lexical / top
         + meaning
@@ -214,12 +220,12 @@ def _weigh(query: Query, plan: Plan, item: Evidence, top: float, weights: Weight
 def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence, evidence: Sequence[Evidence]) -> Signals:
     near = item.likeness
     asked = sum(clue.weight for clue in plan.clues)
-    known = sum(clue.weight for clue in plan.clues if clue.known)
+    known = sum(clue.weight for clue in plan.clues if clue.known or clue in best.matched)
     dated, named = _dated(query, item), _named(plan, item)
     only_dates = bool(query.dates) and not plan.clues
     return Signals(
         coverage=dated if only_dates else _covered(plan, best.matched),
-        lexical=math.log1p(item.lexical),
+        lexical=math.log1p(item.lexical * _scale(plan.records)),
         known=known / asked if asked else dated,
         cosine=near.score if near else 0.0,
         breadth=near.breadth if near else 0.0,
@@ -227,6 +233,18 @@ def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence, evidence: S
         named=dated * named,
         missed=float(_organisations(plan) != set() and not named),
     )
+
+
+def _scale(records: int) -> float:
+    """What a BM25 score of a small library is worth in one of the size that the constants were fitted on.
+
+    In a library of three records even the rarest word has a low inverse document frequency (FTS5's, never
+    below 1e-6), and nothing would ever be good enough.
+    """
+    if records >= _FITTED_ON:
+        return 1.0
+    rarest = math.log((max(records, 1) - 0.5) / 1.5)
+    return math.log((_FITTED_ON - 0.5) / 1.5) / max(rarest, 1e-6)
 
 
 def _sharpness(near: Likeness, evidence: Sequence[Evidence]) -> float:
@@ -242,7 +260,9 @@ def _covered(plan: Plan, matched: Sequence[Clue]) -> float:
 
 def knows(item: Evidence, clue: Clue) -> bool:
     """Whether a candidate shows that it knows of a clue: by a tag, or by its words."""
-    if any((_FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in _FACET_OF):
+    if any(
+        (_FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in _FACET_OF
+    ):
         return True
     if not item.held or not clue.tokens:
         return False

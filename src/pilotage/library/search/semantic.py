@@ -109,4 +109,3 @@ class SemanticSearch:
                 held = (version, VectorIndex(self._store, self.embedder.name, audience))
                 self._indexes[audience] = held
             return held[1]
-

@@ -68,7 +68,10 @@ def fields_with(record: Record, wanted: AbstractSet[str]) -> list[str]:
     found: dict[str, None] = {}
     for field, text in record.texts():
         if field not in found and any(
-            not wanted.isdisjoint(word_tokens(run)) for part in (text.en, text.ko) if part for run in _RUN.findall(part)
+            not wanted.isdisjoint(word_tokens(run))
+            for part in (text.en, text.ko)
+            if part
+            for run in _RUN.findall(part)
         ):
             found[field] = None
     return list(found)
@@ -101,7 +104,9 @@ def _cut(field: str, lang: Lang, text: str, marks: list[tuple[int, int]]) -> Sni
     if len(text) <= _WIDTH:
         return Snippet(field, lang, text, tuple(marks))
     # The window that holds most marks; of equal ones the first.
-    start, _ = max(marks, key=lambda mark: (sum(mark[0] <= s < mark[0] + _WIDTH - 30 for s, _ in marks), -mark[0]))
+    start, _ = max(
+        marks, key=lambda mark: (sum(mark[0] <= s < mark[0] + _WIDTH - 30 for s, _ in marks), -mark[0])
+    )
     begin = max(0, start - 30)
     if begin:
         begin = text.find(" ", begin, start) + 1 or begin

@@ -76,6 +76,10 @@ class Filters:
     withdrawn: bool = False
 
 
+NO_FILTERS = Filters()
+"""Every record that is not withdrawn."""
+
+
 @dataclass(frozen=True)
 class Match:
     """A lexical query. The score of a record is the weighted sum of its BM25 scores by group.
@@ -215,7 +219,7 @@ class Store(Protocol):
     def facets(
         self, filters: Filters, audience: Audience, ids: Sequence[str] | None = None
     ) -> dict[str, dict[str, int]]:
-        """facet -> slug -> number of records, over the filtered records or just these ids."""
+        """Facet -> slug -> number of records, over the filtered records or just these ids."""
 
     def pairs(
         self, first: str, second: str, filters: Filters, audience: Audience
@@ -223,7 +227,7 @@ class Store(Protocol):
         """(slug of the first facet, slug of the second) -> number of records that bear both."""
 
     def tags(self, ids: Sequence[str], audience: Audience) -> dict[str, list[Tag]]:
-        """id -> tags."""
+        """Id -> tags."""
 
     def sharing(self, tags: dict[Tag, float], audience: Audience, *, limit: int) -> list[tuple[str, float]]:
         """(id, sum of the weights of the tags that it bears), best first, withdrawn records left out."""
@@ -238,7 +242,7 @@ class Store(Protocol):
         """
 
     def columns(self, ids: Sequence[str], audience: Audience) -> dict[str, dict[str, str]]:
-        """id -> column -> tokens, as indexed."""
+        """Id -> column -> tokens, as indexed."""
 
     def frequencies(self, tokens: Iterable[str]) -> Frequencies:
         """How many public records hold each token."""
@@ -253,7 +257,7 @@ class Store(Protocol):
         """Adds vectors to records that are there already, in one transaction."""
 
     def verify(self) -> list[str]:
-        """What is wrong with the store, in sentences; empty when records, index, tags, counts and digests agree."""
+        """What is wrong with the store, in sentences; empty when all of it agrees."""
 
 
 COLUMN_WEIGHTS: dict[str, float] = {"name": 3.0, "said": 2.5, "tags": 1.5, "body": 1.0}

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.authoring.skeleton import skeleton
+from pilotage.library.authoring.validation import validate_file
+from pilotage.library.decoding.strict_yaml import load
 from pilotage.library.importers.detect import open_candidates
 from pilotage.library.record import STANDARD_KEYS, Record, read_record
-from pilotage.library.authoring.skeleton import skeleton
-from pilotage.library.decoding.strict_yaml import load
-from pilotage.library.authoring.validation import validate_file
 
 
 @pytest.mark.parametrize("own", ["elastic-2019-01-18-oom", "IL-0011", "2019", "null", "1e5"])

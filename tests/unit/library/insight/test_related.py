@@ -9,8 +9,8 @@ from pilotage.library.analysis import tag_token
 from pilotage.library.canonical import digest
 from pilotage.library.entry import index_entry
 from pilotage.library.insight.rarity import LEAST, Rarity
-from pilotage.library.record import read_record
 from pilotage.library.insight.related import THRESHOLD, related
+from pilotage.library.record import read_record
 from pilotage.library.stores.protocol import New
 from unit.library.small_library import VOCABULARY, fillers, library, record, step
 

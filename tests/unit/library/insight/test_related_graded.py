@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.library.insight import related as module
 from pilotage.library.bundled import bundled_candidates
 from pilotage.library.evaluation import ndcg
+from pilotage.library.insight import related as module
 from pilotage.library.insight.rarity import Rarity
 from pilotage.library.insight.related import THRESHOLD, RelatedHit, related
 from pilotage.library.stores.opening import open_store

@@ -1,0 +1,239 @@
+"""Answers that need not be made again: ETag and Last-Modified, 304, and a small store of whole answers.
+
+Everything rests on the data version of the store, which grows whenever something changed that the audience can
+see. It is asked for on every request, so that an answer is never older than the store, on any replica.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import formatdate, parsedate_to_datetime
+from importlib.metadata import version
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers as ReadHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pilotage.library.stores.protocol import Audience
+from pilotage.web.doors import THEME_COOKIE, audience_of, doors_of, language_of
+
+_OWN_WAY = ("/mcp", "/healthz", "/readyz", "/metrics", "/static/")
+"""Addresses whose answers do not rest on the store alone."""
+MOST_KEPT_BYTES = 32 * 1024 * 1024
+"""Room for whole answers, per process."""
+MOST_ONE_BYTES = 512 * 1024
+_RELEASE = version("pilotage")
+_OVERHEAD_BYTES = 1024
+
+
+class FirstSeen:
+    """When this process first saw the present data version: a `Last-Modified` that is never too early.
+
+    Args:
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._seen: dict[Audience, tuple[int, int]] = {}
+
+    def at(self, audience: Audience, number: int) -> int:
+        """The moment, in whole seconds, rounded up, so that a change within the same second is not missed."""
+        with self._lock:
+            held = self._seen.get(audience)
+            if held is None or held[0] != number:
+                held = self._seen[audience] = (number, int(self._clock()) + 1)
+            return held[1]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A whole answer."""
+
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    route: object
+
+
+class Answers:
+    """The whole answers that were asked for last, up to a number of bytes."""
+
+    def __init__(self, room: int = MOST_KEPT_BYTES) -> None:
+        self._room = room
+        self._used = 0
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
+
+    def get(self, key: str) -> Kept | None:
+        """An answer that was kept."""
+        found = self._kept.get(key)
+        if found is not None:
+            self._kept.move_to_end(key)
+        return found
+
+    def put(self, key: str, kept: Kept) -> None:
+        """Keeps an answer, and lets go of those that were not asked for longest."""
+        if key in self._kept:
+            return
+        self._kept[key] = kept
+        self._used += len(kept.body) + _OVERHEAD_BYTES
+        while self._used > self._room:
+            _, gone = self._kept.popitem(last=False)
+            self._used -= len(gone.body) + _OVERHEAD_BYTES
+
+
+class Caching:
+    """Gives answers their validators, answers 304, and answers again what it has kept.
+
+    Everything an answer depends on is in its ETag: data version, audience, address, language, theme, host,
+    release. The tag is weak: the same answer may be compressed or not.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._answers = Answers()
+        self._first = FirstSeen()
+        self._being_made: dict[str, asyncio.Event] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_OWN_WAY):
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        audience = audience_of(request)
+        store = doors_of(request).catalogue.store
+        number = await run_in_threadpool(store.data_version, audience)
+        etag = _etag(request, audience, number)
+        marks = {
+            "ETag": etag,
+            "Last-Modified": formatdate(self._first.at(audience, number), usegmt=True),
+            "Cache-Control": "no-cache" if audience == "public" else "private, no-cache",
+        }
+        if _tag_known(request.headers, etag):
+            await _not_modified(send, marks)
+            return
+        sender = _Sender(send, marks, lambda: _unchanged(request.headers, marks))
+        key = f"{etag} {'gzip' in request.headers.get('accept-encoding', '')}"
+        kept = await self._kept(key)
+        if kept is not None:
+            scope["route"] = kept.route
+            await sender({"type": "http.response.start", "status": 200, "headers": list(kept.headers)})
+            await sender({"type": "http.response.body", "body": kept.body})
+            return
+        made = self._being_made[key] = asyncio.Event()
+        try:
+            await self.app(scope, receive, sender)
+        finally:
+            made.set()
+            if self._being_made.get(key) is made:
+                del self._being_made[key]
+        if sender.whole is not None:
+            self._answers.put(key, Kept(sender.headers, sender.whole, scope.get("route")))
+
+    async def _kept(self, key: str) -> Kept | None:
+        """An answer that was kept, after the one who is making it has finished."""
+        found = self._answers.get(key)
+        making = self._being_made.get(key)
+        if found is None and making is not None:
+            await making.wait()
+            found = self._answers.get(key)
+        return found
+
+
+class _Sender:
+    """Sends an answer on with its validators, and keeps a copy of it when it is small.
+
+    Attributes:
+        headers: as they were before.
+        whole: the body when all of it came and it is small.
+    """
+
+    def __init__(self, send: Send, marks: dict[str, str], unchanged: Callable[[], bool]) -> None:
+        self._send = send
+        self._marks = marks
+        self._unchanged = unchanged
+        self._parts: list[bytes] | None = None
+        self._size = 0
+        self._silent = False
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.whole: bytes | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if message["status"] == 200:  # noqa: PLR2004
+                self.headers = list(message["headers"])
+                self._parts = []
+                if self._unchanged():
+                    self._silent = True
+                    await _not_modified(self._send, self._marks)
+                    return
+                headers = MutableHeaders(scope=message)
+                for name, value in self._marks.items():
+                    headers.setdefault(name, value)
+        elif message["type"] == "http.response.body":
+            self._collect(message)
+        if not self._silent:
+            await self._send(message)
+
+    def _collect(self, message: Message) -> None:
+        if self._parts is None:
+            return
+        body = message.get("body", b"")
+        self._size += len(body)
+        if self._size > MOST_ONE_BYTES:
+            self._parts = None
+            return
+        self._parts.append(body)
+        if not message.get("more_body", False):
+            self.whole = b"".join(self._parts)
+
+
+def _etag(request: Request, audience: Audience, number: int) -> str:
+    doors = doors_of(request)
+    semantic = doors.catalogue.searcher.semantic
+    parts = (
+        _RELEASE,
+        audience,
+        str(number),
+        request.scope["path"],
+        request.scope["query_string"].decode("latin-1"),
+        language_of(request),
+        request.cookies.get(THEME_COOKIE, ""),
+        request.headers.get("host", ""),
+        request.scope.get("scheme", ""),
+        semantic.embedder.name if semantic else "",
+    )
+    return f'W/"{hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]}"'
+
+
+def _tag_known(headers: ReadHeaders, etag: str) -> bool:
+    bare = etag.removeprefix("W/")
+    return any(tag.strip().removeprefix("W/") == bare for tag in headers.get("if-none-match", "").split(","))
+
+
+def _unchanged(headers: ReadHeaders, marks: dict[str, str]) -> bool:
+    """Whether a client that gave no tag of ours has the answer (RFC 9110, section 13.2.2)."""
+    tags = headers.get("if-none-match")
+    if tags is not None:
+        return tags.strip() == "*"
+    since = headers.get("if-modified-since")
+    if since is None:
+        return False
+    try:
+        return parsedate_to_datetime(since) >= parsedate_to_datetime(marks["Last-Modified"])
+    except (ValueError, TypeError):
+        return False
+
+
+async def _not_modified(send: Send, marks: dict[str, str]) -> None:
+    headers = [(name.lower().encode(), value.encode()) for name, value in marks.items()]
+    await send({"type": "http.response.start", "status": 304, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,255 @@
+"""The tools that look at what is known: get_incident, related_incidents, vocab."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from pilotage.core.settings import Settings
+from pilotage.library.catalogue import Catalogue
+from pilotage.library.insight.reasons import Reason as LibraryReason
+from pilotage.library.insight.reasons import TermEvidence
+from pilotage.library.insight.related import RelatedHit
+from pilotage.library.record import Lang, Record, read_record
+from pilotage.library.stores.protocol import Filters, Stored
+from pilotage.library.terms import KINDS, Term
+from pilotage.web.mcp.answers import (
+    KindOfTerm,
+    Reason,
+    RelatedAnswer,
+    RelatedItem,
+    RelatedReport,
+    VocabAnswer,
+    VocabularyTerm,
+)
+from pilotage.web.mcp.arguments import Cursor, Format, Id, Language, Limit, MaxTokens, listed
+from pilotage.web.mcp.asking import audience, default_language
+from pilotage.web.mcp.budget import DEFAULT_TOKENS, MOST_TOKENS, fitted, size_of
+from pilotage.web.mcp.cursors import read_cursor, write_cursor
+from pilotage.web.mcp.details import IncidentAnswer, IncidentReport, Section
+from pilotage.web.mcp.paging import paged, whole_items
+from pilotage.web.mcp.reading import clean, known_date
+from pilotage.web.mcp.sections import CONCISE, SECTIONS, not_stated, section_of
+from pilotage.web.mcp.words import FACET_OF, Likeness, kind_named, terms_in_force, terms_like
+
+_RELATED_SHOWN = 5
+_NO_TERM = (
+    "No term is like that. The vocabulary has no word for it: search_incidents still finds incidents by free text, "
+    "and vocab with a kind lists all terms of it."
+)
+
+
+class LookingTools:
+    """The tools that look at one incident or at the vocabulary.
+
+    Args:
+        settings: for the language.
+        catalogue: the answers.
+    """
+
+    def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._default = default_language(settings)
+
+    def get_incident(
+        self,
+        id: Id,  # noqa: A002 - the field's word
+        lang: Language = None,
+        sections: Annotated[
+            list[Section],
+            BeforeValidator(listed),
+            Field(
+                description="Only these sections, whatever response_format says; empty: those of the format. "
+                'Example: ["mechanism", "remediation"].',
+                max_length=len(SECTIONS),
+            ),
+        ] = [],  # noqa: B006 - pydantic copies it
+        response_format: Format = "concise",
+        max_tokens: MaxTokens = DEFAULT_TOKENS,
+    ) -> IncidentAnswer:
+        """See `DESCRIPTIONS`."""
+        spoken = lang or self._default
+        stored = self._catalogue.stored(id, audience())
+        record = read_record(stored.document, where=stored.id)
+        wanted = set(sections) or set(CONCISE if response_format == "concise" else SECTIONS)
+        answer = _frame(record, stored, id)
+        too_large: dict[str, int] = {}
+        for name in SECTIONS:
+            if name not in wanted:
+                continue
+            content = self._section(name, record, spoken, detailed=response_format == "detailed")
+            if content is None:
+                continue
+            fuller = answer.model_copy(update={"report": answer.report.model_copy(update={name: content})})
+            if size_of(_with_note(fuller, {**too_large, name: 0}, max_tokens)) > max_tokens:
+                too_large[name] = size_of(fuller) - size_of(answer)
+            else:
+                answer = fuller
+        return _with_note(answer, too_large, max_tokens) if too_large else answer
+
+    def _section(self, name: Section, record: Record, lang: Lang, *, detailed: bool) -> Any:
+        if name != "related":
+            return section_of(name, record, lang, self._catalogue.vocabulary)
+        found = self._catalogue.related(record.id, audience(), lang, limit=_RELATED_SHOWN)
+        return [_related_item(hit, lang, detailed=detailed) for hit in found.hits] or None
+
+    def related_incidents(
+        self,
+        id: Id,  # noqa: A002 - the field's word
+        lang: Language = None,
+        limit: Limit = 5,
+        cursor: Cursor = None,
+        response_format: Format = "concise",
+        max_tokens: MaxTokens = DEFAULT_TOKENS,
+    ) -> RelatedAnswer:
+        """See `DESCRIPTIONS`."""
+        spoken = lang or self._default
+        # Asked first, because its error names the nearest ids.
+        own = self._catalogue.stored(id, audience()).id
+        question = ("related", own)
+        offset = read_cursor(cursor, *question)
+        found = self._catalogue.related(own, audience(), spoken, limit=limit, offset=offset)
+        items = [_related_item(hit, spoken, detailed=response_format == "detailed") for hit in found.hits]
+
+        def build(count: int) -> RelatedAnswer:
+            shown = whole_items(items, count, lambda item: RelatedItem(id=item.id, too_large=True))
+            made = RelatedAnswer(
+                id=own, total=found.total, shown=len(shown), threshold=found.threshold, items=shown
+            )
+            mark = write_cursor(offset + len(shown), *question)
+            paged(made, len(items), rest=found.next_offset is not None, cursor=mark)
+            if not found.total:
+                made.note = "No incident of the library is like this one; that is an answer, not a failure."
+            return made
+
+        return fitted(build, len(items), max_tokens)
+
+    def vocab(
+        self,
+        kind: Annotated[
+            str | None,
+            Field(
+                description=f"One of {', '.join(KINDS)}; omitted: all of them when there is a query, else the list of "
+                'kinds. Example: "components".',
+                max_length=60,
+            ),
+        ] = None,
+        query: Annotated[
+            str | None,
+            Field(
+                description="A word or a few in English or Korean that a term may be called by; misspellings are "
+                'forgiven. Omitted: all terms of the kind. Example: "thundering herd".',
+                max_length=300,
+            ),
+        ] = None,
+        lang: Language = None,
+        limit: Limit = 20,
+        cursor: Cursor = None,
+        max_tokens: MaxTokens = DEFAULT_TOKENS,
+    ) -> VocabAnswer:
+        """See `DESCRIPTIONS`."""
+        spoken = lang or self._default
+        chosen = kind_named(kind) if kind else None
+        if chosen is None and not (query and query.strip()):
+            return self._kinds()
+        question = ("vocab", chosen, query)
+        offset = read_cursor(cursor, *question)
+        found = self._terms(chosen, query)
+        items = self._shown_terms(found[offset : offset + limit], spoken)
+
+        def build(count: int) -> VocabAnswer:
+            shown = whole_items(items, count, lambda item: item.model_copy(update={"synonyms": None}))
+            made = VocabAnswer(total=len(found), shown=len(shown), terms=shown)
+            mark = write_cursor(offset + len(shown), *question)
+            paged(made, len(items), rest=offset + len(items) < len(found), cursor=mark)
+            if not found:
+                made.no_good_match, made.note = True, _NO_TERM
+            return made
+
+        return fitted(build, len(items), max_tokens)
+
+    def _kinds(self) -> VocabAnswer:
+        vocabulary = self._catalogue.vocabulary
+        kinds = [
+            KindOfTerm(
+                kind=kind,
+                facet=FACET_OF[kind],
+                terms=len(terms_in_force(vocabulary, kind)),
+                version=vocabulary.versions[kind],
+            )
+            for kind in KINDS
+        ]
+        return VocabAnswer(kinds=kinds, total=sum(kind.terms for kind in kinds), shown=0, terms=[])
+
+    def _terms(self, kind: str | None, query: str | None) -> list[Likeness]:
+        terms = terms_in_force(self._catalogue.vocabulary, kind)
+        if query and query.strip():
+            return terms_like(query, terms, self._catalogue.lexicon)
+        return [Likeness(term, 0.0, "") for term in sorted(terms, key=lambda term: term.slug)]
+
+    def _shown_terms(self, found: list[Likeness], lang: Lang) -> list[VocabularyTerm]:
+        borne = self._catalogue.store.facets(Filters(), audience())
+        return [_term(like, borne.get(FACET_OF[like.term.kind], {}), lang) for like in found]
+
+
+def _frame(record: Record, stored: Stored, asked: str) -> IncidentAnswer:
+    return IncidentAnswer(
+        id=record.id,
+        alias=asked if asked != record.id else None,
+        date=known_date(record.date, record.date_precision),
+        date_kind=record.date_kind,
+        status=record.status,
+        private=stored.private or None,
+        revision=stored.revision,
+        not_stated=not_stated(record),
+        report=IncidentReport(),
+    )
+
+
+def _with_note(answer: IncidentAnswer, too_large: dict[str, int], max_tokens: int) -> IncidentAnswer:
+    largest = max(too_large.values())
+    note = (
+        f"To keep within max_tokens={max_tokens}, whole sections were left out. Ask for them by sections; the largest "
+        f"takes about {largest} tokens"
+    )
+    if largest + 500 > MOST_TOKENS:
+        note += f" and is only to be had whole, as the resource incident://{answer.id}"
+    return answer.model_copy(update={"left_out": list(too_large), "note": note + "."})
+
+
+def _related_item(hit: RelatedHit, lang: Lang, *, detailed: bool) -> RelatedItem:
+    return RelatedItem(
+        id=hit.id,
+        date=known_date(hit.date, hit.date_precision),
+        score=hit.score,
+        hand_made=hit.hand_made or None,
+        report=RelatedReport(
+            title=clean(hit.title),
+            organisation=clean(hit.organisation) if hit.organisation else None,
+            why=clean(hit.why(lang)),
+            reasons=[_reason(reason, lang) for reason in hit.reasons] if detailed else None,
+        ),
+    )
+
+
+def _reason(reason: LibraryReason, lang: Lang) -> Reason:
+    evidence = reason.evidence
+    share = f"{evidence.n} of {evidence.of}" if isinstance(evidence, TermEvidence) else None
+    return Reason(kind=reason.kind, weight=reason.weight, text=clean(reason.text(lang)), share=share)
+
+
+def _term(like: Likeness, borne: dict[str, int], lang: Lang) -> VocabularyTerm:
+    term: Term = like.term
+    return VocabularyTerm(
+        kind=term.kind,
+        facet=FACET_OF[term.kind],
+        slug=term.slug,
+        label=term.label.get(lang, term.slug),
+        definition=term.definition.get(lang),
+        synonyms=list(dict.fromkeys([*term.synonyms.get("en", ()), *term.synonyms.get("ko", ())])) or None,
+        parent=term.parent,
+        incidents=borne.get(term.slug, 0),
+        similarity=like.score or None,
+        matched=like.name or None,
+    )

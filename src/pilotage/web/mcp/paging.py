@@ -1,0 +1,34 @@
+"""What every list says about itself, and how it is made to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pilotage.web.mcp.answers import Listing, VocabAnswer
+
+_Item = TypeVar("_Item")
+
+
+def paged(answer: Listing | VocabAnswer, offered: int, *, rest: bool, cursor: str) -> None:
+    """Fills in what a list says about itself: `shown`, `omitted`, `has_more`, `next_cursor` and the note.
+
+    Args:
+        answer: the list with the items that fit.
+        offered: items that the page would have without a budget.
+        rest: whether the list goes on behind the page.
+        cursor: where it goes on behind the items shown.
+    """
+    answer.omitted = offered - answer.shown
+    answer.has_more = rest or answer.omitted > 0
+    answer.next_cursor = cursor if answer.has_more else None
+    if answer.omitted:
+        answer.note = (
+            f"{answer.omitted} of the {offered} items of this page were left out whole to keep within max_tokens; "
+            "pass next_cursor to get them, raise max_tokens, or ask for response_format concise."
+        )
+
+
+def whole_items(items: Sequence[_Item], count: int, reduced: Callable[[_Item], _Item]) -> list[_Item]:
+    """The first so many items; where not even one fits, the first as no more than its id."""
+    return list(items[:count]) if count or not items else [reduced(items[0])]
