@@ -1,7 +1,7 @@
 """Answers that need not be made again: ETag and Last-Modified, 304, and a small store of whole answers.
 
-Everything rests on the data version of the store, which grows whenever something changed that the audience can
-see. It is asked for on every request, so that an answer is never older than the store, on any replica.
+Everything rests on the data version of the store, which grows whenever something changed that the audience
+can see. It is asked for on every request, so that an answer is never older than the store, on any replica.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ class Caching:
         self._being_made: dict[str, asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request."""
         if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_OWN_WAY):
             await self.app(scope, receive, send)
             return
@@ -168,7 +169,8 @@ class _Sender:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if message["status"] == 200:  # noqa: PLR2004
+            # A page with a tag of its own looks after itself.
+            if message["status"] == 200 and b"etag" not in dict(message["headers"]):  # noqa: PLR2004
                 self.headers = list(message["headers"])
                 self._parts = []
                 if self._unchanged():
@@ -211,7 +213,8 @@ def _etag(request: Request, audience: Audience, number: int) -> str:
         request.scope.get("scheme", ""),
         semantic.embedder.name if semantic else "",
     )
-    return f'W/"{hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:24]}"'
+    digest = hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
+    return f'W/"{digest[:24]}"'
 
 
 def _tag_known(headers: ReadHeaders, etag: str) -> bool:

@@ -15,7 +15,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pilotage.core.errors import Conflict, InvalidInput, NotFound, PilotageError, StoreError, Unreachable, UserError
+from pilotage.core.errors import (
+    Conflict,
+    InvalidInput,
+    NotFound,
+    PilotageError,
+    StoreError,
+    Unreachable,
+    UserError,
+)
 from pilotage.core.text import did_you_mean
 
 PROBLEM_TYPE = "application/problem+json"
@@ -88,17 +96,24 @@ def status_of(error: PilotageError) -> int:
 
 
 def problem_of(error: PilotageError) -> Problem:
-    """The problem of an error. What is the server's own trouble is told in general words: paths and addresses
-    of the store are nobody's business outside."""
+    """The problem of an error.
+
+    What is the server's own trouble is told in general words: paths and addresses of the store are nobody's
+    business outside.
+    """
     status = status_of(error)
     if status >= 500:  # noqa: PLR2004
-        return Problem(status, error.code, error.summary, "Try again in a few seconds; the server's log says more.")
+        return Problem(
+            status, error.code, error.summary, "Try again in a few seconds; the server's log says more."
+        )
     return Problem(status, error.code, _short(error.message), _short(error.hint))
 
 
 def bug() -> Problem:
     """The problem of a fault of ours."""
-    return Problem(500, "bug", "The server failed to answer.", "This is a fault of Pilotage; please report it.")
+    return Problem(
+        500, "bug", "The server failed to answer.", "This is a fault of Pilotage; please report it."
+    )
 
 
 def answer_of(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -133,7 +148,7 @@ def install_errors(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _refused)
 
 
-def _foreseen(request: Request, error: Exception) -> Response:
+async def _foreseen(request: Request, error: Exception) -> Response:
     if not isinstance(error, PilotageError):
         raise error
     problem = problem_of(error)
@@ -142,7 +157,7 @@ def _foreseen(request: Request, error: Exception) -> Response:
     return answer_of(request, problem)
 
 
-def _invalid(request: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     """A parameter that is unknown, missing or out of its range."""
     if not isinstance(error, RequestValidationError):
         raise error
@@ -150,10 +165,14 @@ def _invalid(request: Request, error: Exception) -> Response:
     name = str(first["loc"][1]) if len(first["loc"]) > 1 else ""
     if first["type"] == "extra_forbidden":
         hint = did_you_mean(name, _parameters(request)) or f"Known are: {', '.join(_parameters(request))}."
-        return answer_of(request, Problem(400, "unknown-term", f"'{_short(name)}' is no parameter here", _short(hint)))
+        return answer_of(
+            request, Problem(400, "unknown-term", f"'{_short(name)}' is no parameter here", _short(hint))
+        )
     said = "is missing" if first["type"] == "missing" else first["msg"].removeprefix("Value error, ")
     hint = "The description of the API lists every parameter: /api/v1/openapi.json."
-    return answer_of(request, Problem(400, InvalidInput.code, f"parameter '{_short(name)}': {_short(said)}", hint))
+    return answer_of(
+        request, Problem(400, InvalidInput.code, f"parameter '{_short(name)}': {_short(said)}", hint)
+    )
 
 
 def _parameters(request: Request) -> list[str]:
@@ -165,7 +184,7 @@ def _parameters(request: Request) -> list[str]:
     return found
 
 
-def _refused(request: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     """What the router refuses: no such address, a method that does not fit."""
     if not isinstance(error, HTTPException):
         raise error
@@ -187,6 +206,7 @@ class Boundary:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -202,9 +222,13 @@ class Boundary:
         except PilotageError as error:
             if begun:
                 raise
-            await _foreseen(Request(scope), error)(scope, receive, send)
-        except Exception as error:  # noqa: BLE001 - the boundary: a fault of ours must still end in one clear answer
-            _LOG.error("request_broke", error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
+            response = await _foreseen(Request(scope), error)
+            await response(scope, receive, send)
+        except Exception as error:
+            # The boundary: a fault of ours must still end in one clear answer.
+            _LOG.error(
+                "request_broke", error=f"{type(error).__name__}: {error}", trace=traceback.format_exc()
+            )
             if begun:
                 # Half an answer is out: the connection must break, so that nobody takes it for a whole one.
                 raise

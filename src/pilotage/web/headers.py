@@ -11,7 +11,7 @@ SECURITY = {
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Queries may tell of trouble that is nobody's business: sources that are linked to see no address of ours.
+    # Queries may tell of trouble that is nobody's business: linked sources see no address of ours.
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -37,13 +37,20 @@ class Headers:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         shared = not scope["path"].startswith(_NOT_SHARED)
         asked = {name for name, _ in scope["headers"]}
         if shared and scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
-            await send({"type": "http.response.start", "status": 204, "headers": _encoded(_PREFLIGHT | _READERS | SECURITY)})
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": 204,
+                    "headers": _encoded(_PREFLIGHT | _READERS | SECURITY),
+                }
+            )
             await send({"type": "http.response.body", "body": b""})
             return
         head = scope["method"] == "HEAD" and shared

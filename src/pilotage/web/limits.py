@@ -22,6 +22,7 @@ class Limits:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request."""
         problem = _problem(scope) if scope["type"] == "http" else None
         if problem is None:
             await self.app(scope, receive, send)
@@ -33,11 +34,13 @@ def _problem(scope: Scope) -> Problem | None:
     query: bytes = scope["query_string"]
     path: bytes = scope.get("raw_path") or scope["path"].encode("utf-8", "surrogatepass")
     if len(query) > MOST_QUERY_BYTES or len(path) > MOST_PATH_BYTES:
-        hint = f"A query of an address may have {MOST_QUERY_BYTES} bytes; a search reads the first 20 kB of a text."
+        hint = f"A query may have {MOST_QUERY_BYTES} bytes; a search reads the first 20 kB of a text."
         return Problem(414, InvalidInput.code, "the address is too long", hint)
     for name, part in (("path", path), ("query", query)):
         try:
             unquote_to_bytes(part).decode()
         except UnicodeDecodeError:
-            return Problem(400, InvalidInput.code, f"the {name} of the address is not text", "Send it as UTF-8.")
+            return Problem(
+                400, InvalidInput.code, f"the {name} of the address is not text", "Send it as UTF-8."
+            )
     return None

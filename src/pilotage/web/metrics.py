@@ -1,4 +1,4 @@
-"""What the server tells of itself: Prometheus metrics and an access log. Neither holds an id, a query or a token."""
+"""What the server tells of itself: Prometheus metrics, an access log; no id, query or token is in either."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ class Library:
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Asks the store when Prometheus asks."""
         store = self._catalogue.store
-        yield GaugeMetricFamily("pilotage_records", "Number of public records.", store.count(Filters(), "public"))
+        yield GaugeMetricFamily(
+            "pilotage_records", "Number of public records.", store.count(Filters(), "public")
+        )
         version = store.data_version("public")
         yield GaugeMetricFamily("pilotage_data_version", "Data version of the public records.", version)
 
@@ -84,6 +86,7 @@ class Watching:
         self._meters = meters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

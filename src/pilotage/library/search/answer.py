@@ -25,9 +25,10 @@ FIELD_LABELS: dict[str, dict[Lang, str]] = {
     "impact": {"en": "impact", "ko": "영향"},
     "disagreement": {"en": "disagreement of sources", "ko": "출처 간 불일치"},
     "times": {"en": "times", "ko": "시각"},
-    "phrase": {"en": "said like it", "ko": "비슷한 표현"},
+    "phrase": {"en": "how people put it", "ko": "비슷한 표현"},
     "symptoms": {"en": "symptoms", "ko": "증상"},
 }
+_SHOWN_FIELDS = 3
 _KIND_FACET = {kind: facet for facet, kind in FACETS.items() if kind}
 
 
@@ -60,14 +61,17 @@ class Why:
         fields = dict.fromkeys(FIELD_LABELS.get(name, {}).get(lang, name) for name in self.fields)
         if self.words:
             quoted = ", ".join(f"'{word}'" for word in self.words[:6])
-            place = ", ".join(fields) or ("phrases like it" if lang == "en" else "비슷한 표현")
+            place = ", ".join(list(fields)[:_SHOWN_FIELDS]) or (
+                "phrases like it" if lang == "en" else "비슷한 표현"
+            )
             parts.append(f"{quoted} in {place}" if lang == "en" else f"{quoted} ({place})")
         if self.semantic >= 0.15:  # noqa: PLR2004 - less than that is not worth a reader's while
             share = round(self.semantic * 100)
             where = FIELD_LABELS.get(self.nearest, {}).get(lang, self.nearest)
-            parts.append(
-                f"{share} % like it in meaning ({where})" if lang == "en" else f"의미 유사 {share}% ({where})"
-            )
+            if lang == "en":
+                parts.append(f"{share} % of the score from likeness of meaning (nearest: {where})")
+            else:
+                parts.append(f"점수의 {share}%는 의미 유사도 (가장 가까운 부분: {where})")
         return " · ".join(parts)
 
     def to_json(self, lang: Lang) -> dict[str, Any]:

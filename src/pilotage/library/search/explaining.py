@@ -36,9 +36,12 @@ class Explainer:
     @classmethod
     def of(cls, query: Query, plan: Plan, lang: Lang) -> Self:
         """The explainer of a query."""
-        weights = {token: clue.weight for clue in plan.clues for token in clue.tokens}
+        weights: dict[str, float] = {}
         for clue in plan.clues:
-            weights |= dict.fromkeys(_label_tokens(clue.concepts), clue.weight)
+            names = [tokens(name) for term in clue.concepts for name in term.label.values()]
+            for found in [*names, list(clue.tokens)]:
+                # A name counts once, however many tokens its language needs for it.
+                weights |= dict.fromkeys(found, clue.weight / max(1, len(found)))
         return cls(weights, query.dates, lang)
 
     def why(self, item: Ranked, record: Record) -> Why:

@@ -41,6 +41,7 @@ class Lexicon:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._terms: dict[str, list[Term]] = defaultdict(list)
+        self._spelling: dict[str, str] = {}
         for term in vocabulary:
             if term.replaced_by:
                 continue
@@ -48,6 +49,7 @@ class Lexicon:
                 key = _key([_form(word) for word in words(name)])
                 if key and term not in self._terms[key]:
                     self._terms[key].append(term)
+                    self._spelling.setdefault(key, name)
         single = [key for key in self._terms if " " not in key]
         self._hangul = [key for key in single if is_hangul(key)]
         self._latin = [key for key in single if not is_hangul(key)]
@@ -84,17 +86,24 @@ class Lexicon:
 
     def correction(self, word: str) -> str | None:
         """The name nearest to a word that nothing knows, or None when none is near enough."""
-        form = without_particle(word) if is_hangul(word) else word.lower()
-        pool, steps = (self._hangul, _CLOSE_HANGUL) if is_hangul(word) else (self._latin, _CLOSE_LATIN)
+        if is_hangul(word):
+            return self._nearest(without_particle(word), self._hangul, _CLOSE_HANGUL)
+        # A stem that was cut from a mistyped word may be further off than the word itself, or nearer.
+        return self._nearest(word.lower(), self._latin, _CLOSE_LATIN) or self._nearest(
+            stem(word.lower()), self._latin, _CLOSE_LATIN
+        )
+
+    def _nearest(self, form: str, pool: list[str], steps: tuple[tuple[int, int], ...]) -> str | None:
         allowed = next((edits for length, edits in steps if len(form) >= length), 0)
         if not allowed:
             return None
         best = process.extractOne(form, pool, scorer=distance.OSA.distance, score_cutoff=allowed)
         if best is not None and best[0][0] == form[0]:
-            return str(best[0])
+            return self._spelling[best[0]]
         # Letters in another order (`heruko`) are two edits in a short word, and yet one slip of the fingers.
         letters = sorted(form)
-        return next((key for key in pool if key[0] == form[0] and sorted(key) == letters), None)
+        swapped = next((key for key in pool if key[0] == form[0] and sorted(key) == letters), None)
+        return self._spelling[swapped] if swapped else None
 
     def terms_named(self, name: str) -> list[Term]:
         """The terms that a name means, as a whole."""
@@ -108,7 +117,7 @@ class Lexicon:
             if len(form) < 2:  # noqa: PLR2004
                 continue
             for key, score, _ in process.extract(
-                form, list(self._terms), scorer=distance.JaroWinkler.similarity, limit=3, score_cutoff=0.86
+                form, list(self._terms), scorer=distance.JaroWinkler.similarity, limit=3, score_cutoff=0.91
             ):
                 for term in self._terms[key]:
                     old = scored.get((term.kind, term.slug), (0.0, term))[0]

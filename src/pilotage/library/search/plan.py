@@ -60,12 +60,21 @@ class Clue:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the store is asked, and what the answer is measured against."""
+    """What the store is asked, and what the answer is measured against.
+
+    Attributes:
+        match: the question to the store.
+        clues: what the query says, part by part.
+        used_terms: the words and terms that the answer rests on.
+        corrections: (typed word, the name that was understood).
+        records: number of public records.
+    """
 
     match: Match
     clues: tuple[Clue, ...]
     used_terms: tuple[str, ...]
     corrections: tuple[tuple[str, str], ...] = ()
+    records: int = 0
 
 
 def plan_tokens(query: Query) -> list[str]:
@@ -124,6 +133,7 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         tuple(_clues(query, kept, counts, dict(corrections), lexicon)),
         tuple(dict.fromkeys(used)),
         tuple(corrections),
+        counts.records,
     )
 
 

@@ -25,7 +25,7 @@ class Json(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The bytes. A record may hold half a surrogate pair, which UTF-8 has no form for; JSON escapes it."""
+        """The bytes; half a surrogate pair, which UTF-8 has no form for, is escaped."""
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         try:
             return text.encode()
@@ -38,10 +38,7 @@ def answer(request: Request, found: Mapping[str, Any], headers: Mapping[str, str
     return Json(found, headers={"Content-Language": language_of(request), **(headers or {})})
 
 
-def moved(request: Request, name: str, id_: str) -> RedirectResponse:
-    """The way from an address with a former name to the one in force; the query goes along."""
-    path = request.scope["path"]
-    head, _, tail = path.partition(f"/{name}")
+def moved(request: Request, path: str) -> RedirectResponse:
+    """The way to the address in force, for a former id; the query goes along."""
     query = request.scope["query_string"].decode("latin-1")
-    target = quote(f"{head}/{id_}{tail}", safe="/") + (f"?{query}" if query else "")
-    return RedirectResponse(target, status_code=308)
+    return RedirectResponse(quote(path, safe="/") + (f"?{query}" if query else ""), status_code=308)

@@ -9,7 +9,7 @@ from typing import Any
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
-from pilotage.library.reasons import labels
+from pilotage.library.insight.reasons import labels
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.engine import Request as SearchRequest
 from pilotage.library.stores.protocol import Audience, Filters, Stored
@@ -105,7 +105,12 @@ def list_item(stored: Stored, lang: Lang) -> dict[str, Any]:
 
 
 def incident(
-    reader: Reader, name: str, *, fields: Sequence[str] = (), extra: Sequence[str] = (), revision: int | None = None
+    reader: Reader,
+    name: str,
+    *,
+    fields: Sequence[str] = (),
+    extra: Sequence[str] = (),
+    revision: int | None = None,
 ) -> dict[str, Any]:
     """One incident; see `models.Incident`. Its `id` differs from `name` when that was an alias.
 
@@ -194,7 +199,11 @@ def facet_counts(reader: Reader, filters: Filters) -> dict[str, list[dict[str, A
     counted = reader.catalogue.store.facets(filters, reader.audience)
     return {
         facet: [
-            {"slug": slug, "label": reader.catalogue.vocabulary.facet_label(facet, slug, reader.lang), "count": count}
+            {
+                "slug": slug,
+                "label": reader.catalogue.vocabulary.facet_label(facet, slug, reader.lang),
+                "count": count,
+            }
             for slug, count in sorted(counted[facet].items(), key=lambda pair: (-pair[1], pair[0]))
         ]
         for facet in FACETS
@@ -231,7 +240,9 @@ def kind_terms(reader: Reader, kind: str, *, used: bool = False) -> dict[str, An
         "kind": kind,
         "facet": _FACET_OF[kind],
         "version": reader.catalogue.vocabulary.versions[kind],
-        "terms": [_term(term, borne.get(slug, 0)) for slug, term in terms.items() if not used or borne.get(slug)],
+        "terms": [
+            _term(term, borne.get(slug, 0)) for slug, term in terms.items() if not used or borne.get(slug)
+        ],
     }
 
 
@@ -314,7 +325,9 @@ def comparison(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
     """
     wanted = list(dict.fromkeys(part.strip() for text in ids for part in text.split(",") if part.strip()))
     if not _LEAST_COMPARED <= len(wanted) <= _MOST_COMPARED:
-        raise InvalidInput(f"{len(wanted)} incidents cannot be compared", hint="Give two to four: ?id=ONE&id=TWO.")
+        raise InvalidInput(
+            f"{len(wanted)} incidents cannot be compared", hint="Give two to four: ?id=ONE&id=TWO."
+        )
     found = [incident(reader, name, extra=("terms",)) for name in wanted]
     bearers: dict[tuple[str, str], list[str]] = {}
     named: dict[tuple[str, str], dict[str, Any]] = {}

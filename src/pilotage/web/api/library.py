@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+
+from pilotage.web.api import feeds, incidents, numbers, page_data, search, words
+from pilotage.web.api.changes import Log
+from pilotage.web.api.describing import describe
+
+BASE = "/api/v1"
 
 
 def install_api(app: FastAPI) -> None:
-    """Adds the routes of the library to the app."""
+    """Adds the routes of the library to the app, and the addresses of the pages with `.json` behind them."""
+    app.state.change_log = Log(app.state.doors.catalogue.store)
+    router = APIRouter(prefix=BASE)
+    for part in (incidents, search, words, numbers, feeds):
+        part.add_routes(router)
+    app.include_router(router)
+    page_data.add_routes(app)
+    describe(app, BASE)

@@ -210,5 +210,7 @@ def names(given: Sequence[str], known: Iterable[str], what: str) -> tuple[str, .
     for name in found:
         if name not in listed:
             every = f"Known are: {', '.join(listed)}."
-            raise UnknownTerm(f"'{name[:_LONGEST_VALUE]}' is no {what}", hint=f"{did_you_mean(name, listed)} {every}")
+            raise UnknownTerm(
+                f"'{name[:_LONGEST_VALUE]}' is no {what}", hint=f"{did_you_mean(name, listed)} {every}"
+            )
     return tuple(dict.fromkeys(found))

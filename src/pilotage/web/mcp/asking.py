@@ -16,8 +16,8 @@ from pilotage.library.stores.protocol import Audience
 from pilotage.web.doors import Doors
 
 _AUDIENCE: ContextVar[Audience] = ContextVar("mcp_audience", default="public")
-"""Set for the length of one request. Tools, resources, prompts and completions all read it here, since the SDK
-hands the request to some of them only; whatever forgets to ask sees public records."""
+"""Set for the length of one request. Tools, resources and completions all read it here, since the SDK hands
+the request to some of them only; whatever forgets to ask sees public records."""
 
 
 def audience() -> Audience:

@@ -15,9 +15,9 @@ MOST_TOKENS = 25_000
 """Agents cut a tool result that is longer than this, in the midst of a text."""
 
 _ASCII_A_TOKEN = 3.0
-"""Characters of English JSON in a token; the tokenizers of today take 3.3 to 4.5, so this errs on the long side."""
+"""Characters of English JSON in a token; common tokenizers take more, so this errs on the long side."""
 _TOKENS_A_LETTER = 1.5
-"""Tokens of any other character; a Hangul syllable takes 0.6 to 1.5 of them, by the age of the tokenizer."""
+"""Tokens of any other character; older tokenizers split many Hangul syllables in two, new ones few."""
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

@@ -39,7 +39,9 @@ def read_cursor(cursor: str | None, *question: object) -> int:
                 "this cursor belongs to a call with other arguments",
                 hint="Repeat the call that gave it, or leave cursor out to start anew.",
             )
-    raise InvalidInput(f"'{cursor[:40]}' is no cursor", hint="Pass next_cursor on as it came, or leave it out.")
+    raise InvalidInput(
+        f"'{cursor[:40]}' is no cursor", hint="Pass next_cursor on as it came, or leave it out."
+    )
 
 
 def _mark(question: tuple[object, ...]) -> str:

@@ -113,8 +113,10 @@ class FieldBasis(Out):
 
 
 class IncidentReport(Out):
-    """Untrusted text of the report, by section. A section that is absent has nothing in it, was not asked for, or
-    is named in `left_out`."""
+    """Untrusted text of the report, by section.
+
+    A section that is absent has nothing in it, was not asked for, or is named in `left_out`.
+    """
 
     overview: Overview | None = None
     tags: list[Term] | None = None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from pilotage.core.errors import InvalidInput
 from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
+from pilotage.library.insight.topics import Topic
 from pilotage.library.record import Lang, read_record
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request
 from pilotage.library.stores.protocol import Filters, Tag
-from pilotage.library.insight.topics import Topic
 from pilotage.web.mcp.answers import (
     Companion,
     Counted,
@@ -25,7 +23,7 @@ from pilotage.web.mcp.answers import (
     TopicAnswer,
     TopicReport,
 )
-from pilotage.web.mcp.arguments import Cursor, Facets, Format, Language, Limit, MaxTokens
+from pilotage.web.mcp.arguments import Cursor, Facets, Format, Language, Limit, MaxTokens, Query, Terms
 from pilotage.web.mcp.asking import audience, default_language
 from pilotage.web.mcp.budget import DEFAULT_TOKENS, fitted, size_of
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
@@ -35,12 +33,14 @@ from pilotage.web.mcp.words import FACET_OF
 
 _COUNTED_FACETS = ("component", "symptom", "root_cause", "contributing", "organisation", "year")
 _MOST_COUNTED = 5
+_MOST_CORRECTIONS = 8
 _COMPANIONS = {"concise": 3, "detailed": 12}
 _SHARE_OF_COMPANIONS = 0.35
 _SHARE_OF_LESSONS = 0.2
 _ADVICE = (
-    "Nothing in the library matches well enough to be shown; say so rather than guess. Another try may help: describe "
-    "what is seen (symptom, component, error text), use a suggested term as facet=slug, or leave facets out."
+    "Nothing in the library matches well enough to be shown; say so rather than guess. Another try may "
+    "help: describe what is seen (symptom, component, error text), use a suggested term as facet=slug, or "
+    "leave facets out."
 )
 
 
@@ -56,16 +56,9 @@ class FindingTools:
         self._catalogue = catalogue
         self._default = default_language(settings)
 
-    def search_incidents(
+    def search_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        query: Annotated[
-            str,
-            Field(
-                description="What is seen or asked, in English or Korean: a symptom, an error, a question, or a pasted "
-                'log or alert of up to 20 kB. "Quoted phrases" must be there, -words must not. '
-                'Example: "pods turn unready one after another behind the ingress".'
-            ),
-        ],
+        query: Query,
         facets: Facets = [],  # noqa: B006 - pydantic copies it
         lang: Language = None,
         limit: Limit = 10,
@@ -75,7 +68,9 @@ class FindingTools:
     ) -> SearchAnswer:
         """See `DESCRIPTIONS`."""
         if not query.strip():
-            raise InvalidInput("query is empty", hint="Describe what is seen; list_incidents lists without a query.")
+            raise InvalidInput(
+                "query is empty", hint="Describe what is seen; list_incidents lists without a query."
+            )
         spoken, detailed = lang or self._default, response_format == "detailed"
         question = ("search", query, sorted(facets))
         offset = read_cursor(cursor, *question)
@@ -91,7 +86,8 @@ class FindingTools:
             )
         )
         items = [
-            hit_item(hit, spoken, vocabulary=self._catalogue.vocabulary, detailed=detailed) for hit in answer.hits
+            hit_item(hit, spoken, vocabulary=self._catalogue.vocabulary, detailed=detailed)
+            for hit in answer.hits
         ]
 
         def build(count: int) -> SearchAnswer:
@@ -113,7 +109,8 @@ class FindingTools:
             no_good_match=answer.no_good_match,
             confidence=round(answer.confidence, 2),
             suggestions=suggested(answer.suggestions, FACET_OF, lang) or None,
-            understood={clean(typed)[:80]: meant for typed, meant in answer.corrections} or None,
+            understood={clean(typed): meant for typed, meant in answer.corrections[:_MOST_CORRECTIONS]}
+            or None,
             read_as_paste=answer.pasted or None,
             items=items,
         )
@@ -130,7 +127,7 @@ class FindingTools:
         fuller = made.model_copy(update={"facet_counts": counts or None})
         return fuller if size_of(fuller) <= max_tokens else made
 
-    def list_incidents(
+    def list_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
         facets: Facets = [],  # noqa: B006 - pydantic copies it
         lang: Language = None,
@@ -176,9 +173,9 @@ class FindingTools:
 
         return fitted(build, len(items), max_tokens)
 
-    def get_topic(
+    def get_topic(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        terms: Annotated[Facets, Field(min_length=1)],
+        terms: Terms,
         lang: Language = None,
         limit: Limit = 10,
         cursor: Cursor = None,
@@ -195,7 +192,9 @@ class FindingTools:
         frame = self._topic_frame(topic, tags, spoken)
         if not offset:
             # What the incidents have in common is said once, with the first of them.
-            _add_companions(frame, topic, spoken, _COMPANIONS[response_format], int(max_tokens * _SHARE_OF_COMPANIONS))
+            _add_companions(
+                frame, topic, spoken, _COMPANIONS[response_format], int(max_tokens * _SHARE_OF_COMPANIONS)
+            )
             if response_format == "detailed":
                 _add_lessons(frame, topic, spoken, int(max_tokens * _SHARE_OF_LESSONS))
 

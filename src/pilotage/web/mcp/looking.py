@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field
-
+from pilotage.core.errors import NotFound
 from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.insight.reasons import Reason as LibraryReason
@@ -23,7 +22,17 @@ from pilotage.web.mcp.answers import (
     VocabAnswer,
     VocabularyTerm,
 )
-from pilotage.web.mcp.arguments import Cursor, Format, Id, Language, Limit, MaxTokens, listed
+from pilotage.web.mcp.arguments import (
+    Cursor,
+    Format,
+    Id,
+    KindName,
+    Language,
+    Limit,
+    MaxTokens,
+    Sections,
+    TermQuery,
+)
 from pilotage.web.mcp.asking import audience, default_language
 from pilotage.web.mcp.budget import DEFAULT_TOKENS, MOST_TOKENS, fitted, size_of
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
@@ -31,12 +40,12 @@ from pilotage.web.mcp.details import IncidentAnswer, IncidentReport, Section
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import clean, known_date
 from pilotage.web.mcp.sections import CONCISE, SECTIONS, not_stated, section_of
-from pilotage.web.mcp.words import FACET_OF, Likeness, kind_named, terms_in_force, terms_like
+from pilotage.web.mcp.words import FACET_OF, Likeness, kind_named, like_ids, terms_in_force, terms_like
 
 _RELATED_SHOWN = 5
 _NO_TERM = (
-    "No term is like that. The vocabulary has no word for it: search_incidents still finds incidents by free text, "
-    "and vocab with a kind lists all terms of it."
+    "No term is like that. The vocabulary has no word for it: search_incidents still finds incidents by "
+    "free text, and vocab with a kind lists all terms of it."
 )
 
 
@@ -56,21 +65,13 @@ class LookingTools:
         self,
         id: Id,  # noqa: A002 - the field's word
         lang: Language = None,
-        sections: Annotated[
-            list[Section],
-            BeforeValidator(listed),
-            Field(
-                description="Only these sections, whatever response_format says; empty: those of the format. "
-                'Example: ["mechanism", "remediation"].',
-                max_length=len(SECTIONS),
-            ),
-        ] = [],  # noqa: B006 - pydantic copies it
+        sections: Sections = [],  # noqa: B006 - pydantic copies it
         response_format: Format = "concise",
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> IncidentAnswer:
         """See `DESCRIPTIONS`."""
         spoken = lang or self._default
-        stored = self._catalogue.stored(id, audience())
+        stored = self._stored(id)
         record = read_record(stored.document, where=stored.id)
         wanted = set(sections) or set(CONCISE if response_format == "concise" else SECTIONS)
         answer = _frame(record, stored, id)
@@ -88,13 +89,24 @@ class LookingTools:
                 answer = fuller
         return _with_note(answer, too_large, max_tokens) if too_large else answer
 
+    def _stored(self, name: str) -> Stored:
+        try:
+            return self._catalogue.stored(name, audience())
+        except NotFound as error:
+            # An agent often keeps the gist of an id and loses its end, which is no mere slip of the fingers.
+            near = like_ids(name, self._catalogue.store.ids(audience()))
+            if not near:
+                raise
+            hint = f"Did you mean {' or '.join(repr(known) for known in near)}?"
+            raise NotFound(f"no record '{name[:120]}'", hint=hint) from error
+
     def _section(self, name: Section, record: Record, lang: Lang, *, detailed: bool) -> Any:
         if name != "related":
             return section_of(name, record, lang, self._catalogue.vocabulary)
         found = self._catalogue.related(record.id, audience(), lang, limit=_RELATED_SHOWN)
         return [_related_item(hit, lang, detailed=detailed) for hit in found.hits] or None
 
-    def related_incidents(
+    def related_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
         id: Id,  # noqa: A002 - the field's word
         lang: Language = None,
@@ -106,7 +118,7 @@ class LookingTools:
         """See `DESCRIPTIONS`."""
         spoken = lang or self._default
         # Asked first, because its error names the nearest ids.
-        own = self._catalogue.stored(id, audience()).id
+        own = self._stored(id).id
         question = ("related", own)
         offset = read_cursor(cursor, *question)
         found = self._catalogue.related(own, audience(), spoken, limit=limit, offset=offset)
@@ -125,24 +137,10 @@ class LookingTools:
 
         return fitted(build, len(items), max_tokens)
 
-    def vocab(
+    def vocab(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        kind: Annotated[
-            str | None,
-            Field(
-                description=f"One of {', '.join(KINDS)}; omitted: all of them when there is a query, else the list of "
-                'kinds. Example: "components".',
-                max_length=60,
-            ),
-        ] = None,
-        query: Annotated[
-            str | None,
-            Field(
-                description="A word or a few in English or Korean that a term may be called by; misspellings are "
-                'forgiven. Omitted: all terms of the kind. Example: "thundering herd".',
-                max_length=300,
-            ),
-        ] = None,
+        kind: KindName = None,
+        query: TermQuery = None,
         lang: Language = None,
         limit: Limit = 20,
         cursor: Cursor = None,
@@ -210,8 +208,8 @@ def _frame(record: Record, stored: Stored, asked: str) -> IncidentAnswer:
 def _with_note(answer: IncidentAnswer, too_large: dict[str, int], max_tokens: int) -> IncidentAnswer:
     largest = max(too_large.values())
     note = (
-        f"To keep within max_tokens={max_tokens}, whole sections were left out. Ask for them by sections; the largest "
-        f"takes about {largest} tokens"
+        f"To keep within max_tokens={max_tokens}, whole sections were left out. Ask for them by sections; "
+        f"the largest takes about {largest} tokens"
     )
     if largest + 500 > MOST_TOKENS:
         note += f" and is only to be had whole, as the resource incident://{answer.id}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from pilotage.web.mcp.answers import Listing, VocabAnswer
+from pilotage.web.mcp.answers import Paged
 
 _Item = TypeVar("_Item")
 
 
-def paged(answer: Listing | VocabAnswer, offered: int, *, rest: bool, cursor: str) -> None:
+def paged(answer: Paged, offered: int, *, rest: bool, cursor: str) -> None:
     """Fills in what a list says about itself: `shown`, `omitted`, `has_more`, `next_cursor` and the note.
 
     Args:
@@ -24,8 +24,9 @@ def paged(answer: Listing | VocabAnswer, offered: int, *, rest: bool, cursor: st
     answer.next_cursor = cursor if answer.has_more else None
     if answer.omitted:
         answer.note = (
-            f"{answer.omitted} of the {offered} items of this page were left out whole to keep within max_tokens; "
-            "pass next_cursor to get them, raise max_tokens, or ask for response_format concise."
+            f"{answer.omitted} of the {offered} items of this page were left out whole to keep within "
+            "max_tokens; pass next_cursor to get them, raise max_tokens, or ask for response_format "
+            "concise."
         )
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from pilotage.core.text import normalise, printable
 from pilotage.library.catalogue import Catalogue
+from pilotage.library.insight.topics import TopicCase
 from pilotage.library.record import Lang, Record, Text
 from pilotage.library.search.answer import FIELD_LABELS, Hit
 from pilotage.library.stores.protocol import Tag
 from pilotage.library.terms import Term as VocabularyEntry
 from pilotage.library.terms import Vocabulary, tags_of
-from pilotage.library.topics import TopicCase
 from pilotage.web.mcp.answers import Item, Report, Term
 
 _UNSEEN = re.compile("[\u200b\u2060\ufeff\U000e0000-\U000e007f]")
@@ -111,4 +111,6 @@ def suggested(terms: Sequence[VocabularyEntry], facets: dict[str, str], lang: La
         facets: kind -> facet.
         lang: language of the labels.
     """
-    return [Term(facet=facets[term.kind], slug=term.slug, label=term.label.get(lang, term.slug)) for term in terms]
+    return [
+        Term(facet=facets[term.kind], slug=term.slug, label=term.label.get(lang, term.slug)) for term in terms
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -29,6 +30,9 @@ SECTIONS: tuple[Section, ...] = get_args(Section)
 """In the order in which the budget takes them: what one on call needs comes first."""
 
 CONCISE: tuple[Section, ...] = ("overview", "tags", "timing", "remediation", "lessons", "sources")
+
+
+_FIELD = re.compile(r"[a-z_]{1,30}(\.[a-z_]{1,30})?")
 
 
 def _optional(text: str | None) -> str | None:
@@ -169,4 +173,9 @@ def _tags(record: Record, lang: Lang, vocabulary: Vocabulary) -> list[Term] | No
 
 def not_stated(record: Record) -> list[str] | None:
     """Fields that somebody looked for in vain."""
-    return sorted(clean(name) for name, basis in record.provenance.items() if basis.state == "not_stated") or None
+    known = {name.partition(".")[0] for name in Record.model_fields}
+    return [
+        name
+        for name, basis in sorted(record.provenance.items())
+        if basis.state == "not_stated" and _FIELD.fullmatch(name) and name.partition(".")[0] in known
+    ] or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rapidfuzz import distance, fuzz
+from rapidfuzz import distance, fuzz, process
 
 from pilotage.core.errors import UnknownTerm
 from pilotage.core.text import did_you_mean, normalise
@@ -14,10 +14,12 @@ from pilotage.library.terms import FACETS, KINDS, Term, Vocabulary
 
 FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 CUT_OFF = 0.8
-"""Below this two words of ours that mean different things begin to look alike (`pod`, `node`; `disk`, `dns`)."""
+"""Below this, words that mean different things begin to look alike."""
 _SPOKEN = 0.95
 _PART = 0.9
 _LEAST_PART = 3
+_LIKE_IDS = 75
+_LONGEST_ID = 120
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,14 @@ def terms_like(query: str, terms: list[Term], lexicon: Lexicon) -> list[Likeness
     spoken = {(mention.term.kind, mention.term.slug) for mention in lexicon.mentions(words(wanted))}
     found = [like for term in terms if (like := _likeness(wanted, term, (term.kind, term.slug) in spoken))]
     return sorted(found, key=lambda like: (-like.score, like.term.kind, like.term.slug))
+
+
+def like_ids(name: str, ids: list[str]) -> list[str]:
+    """The ids that share most of their words with a wrong one, best first; empty when none does."""
+    wanted = normalise(name)[:_LONGEST_ID].lower().replace("-", " ")
+    spaced = {known: known.lower().replace("-", " ") for known in ids}
+    found = process.extract(wanted, spaced, scorer=fuzz.token_set_ratio, limit=3, score_cutoff=_LIKE_IDS)
+    return [known for _, _, known in found]
 
 
 def _likeness(wanted: str, term: Term, spoken: bool) -> Likeness | None:

@@ -1,0 +1,387 @@
+"""YAML as kubectl reads it, and where its values stand.
+
+kubectl's parser follows YAML 1.1 with exceptions of its own: `on`, `yes` and `y` are booleans, `0777` is octal,
+`22:30` is text, dates are text, an anchor may be defined again, of two equal keys the last one counts.
+PyYAML's C parser does the work; what plain words mean is decided here, once per word.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import yaml
+from yaml.cyaml import CParser
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from pilotage.checks.values import KeyPath
+
+MOST_VALUES = 400_000
+"""Values of one document that aliases may unfold to before it counts as an attack."""
+DEEPEST = 400
+"""Levels of nesting; the API server refuses far fewer."""
+
+
+class DialectError(Exception):
+    """A document cannot be read.
+
+    Attributes:
+        line: from 1, within the text that was parsed; 0 where it is not known.
+        column: likewise.
+    """
+
+    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class Position(NamedTuple):
+    """A place in a text, both from 1."""
+
+    line: int
+    column: int
+
+
+# What a plain word means
+
+_TRUE = frozenset("y Y yes Yes YES true True TRUE on On ON".split())
+_FALSE = frozenset("n N no No NO false False FALSE off Off OFF".split())
+_NULL = frozenset(["", "~", "null", "Null", "NULL"])
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
+_LARGEST = 2**64
+_LONGEST_NUMBER = 400
+
+
+def plain_value(word: str) -> Any:
+    """The value of a word that stands without quotes."""
+    if word in _NULL:
+        return None
+    first = word[0]
+    if first not in "+-.0123456789":
+        return True if word in _TRUE else False if word in _FALSE else word
+    digits = word.replace("_", "") if first != "." else word
+    if len(digits) > _LONGEST_NUMBER:
+        return word
+    if _INTEGER.fullmatch(digits):
+        number = _integer(digits)
+        if -_LARGEST // 2 <= number < _LARGEST:
+            return number
+        return float(number)
+    if _FLOAT.fullmatch(digits):
+        value = float(digits)
+        return value if math.isfinite(value) else word
+    return word
+
+
+def _integer(digits: str) -> int:
+    sign = -1 if digits[0] == "-" else 1
+    body = digits.lstrip("+-").lower()
+    if body.startswith(("0x", "0b", "0o")):
+        return sign * int(body, 0)
+    return sign * int(body, 8 if len(body) > 1 and body[0] == "0" else 10)
+
+
+_MERGE = ("<<",)
+
+
+class _Words(dict[str, tuple[Any, ...]]):
+    """Words already seen; a manifest has few different ones."""
+
+    def __missing__(self, word: str) -> tuple[Any, ...]:
+        value = _MERGE if word == "<<" else (plain_value(word),)
+        if len(self) < 50_000:  # noqa: PLR2004
+            self[word] = value
+        return value
+
+
+_words = _Words()
+
+
+class _Composer(CParser):  # type: ignore[misc]
+    """PyYAML's C composer; for a plain or quoted word the node's tag holds its value in a tuple."""
+
+    def resolve(self, kind: type[Node], value: str, implicit: tuple[bool, bool]) -> Any:
+        if kind is ScalarNode:
+            return _words[value] if implicit[0] else (value,)
+        return "map" if kind is MappingNode else "seq"
+
+    def descend_resolver(self, parent: Any, index: Any) -> None:
+        """Nothing depends on the surroundings."""
+
+    def ascend_resolver(self) -> None:
+        """Nothing depends on the surroundings."""
+
+
+def compose(text: str) -> Node | None:
+    """The nodes of the first document in a text, with their marks; None where there is none.
+
+    Raises:
+        DialectError: it is not YAML.
+    """
+    _refuse_depth(text)
+    try:
+        parser = _Composer(text)
+        try:
+            node: Node | None = parser.get_node() if parser.check_node() else None
+        finally:
+            parser.dispose()
+    except yaml.composer.ComposerError as error:
+        if "duplicate anchor" in str(error):
+            return _compose_slowly(text)
+        raise _said(error) from error
+    except yaml.YAMLError as error:
+        raise _said(error) from error
+    return node
+
+
+def _said(error: yaml.YAMLError) -> DialectError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read as YAML"
+    context = getattr(error, "context", None)
+    message = f"{problem} ({context})" if context else str(problem)
+    if mark is None:
+        return DialectError(message)
+    return DialectError(message, mark.line + 1, mark.column + 1)
+
+
+def _refuse_depth(text: str) -> None:
+    # The C composer calls itself for each level; far too many levels would end the process.
+    if text.count("[") + text.count("{") + text.count("- ") + text.count("? ") <= DEEPEST:
+        return
+    if not re.search(r"(?:[\[{][\s\[{]*){50}|(?:[-?] +){50}", text) and len(text) < 10_000_000:  # noqa: PLR2004
+        return
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            if isinstance(event, yaml.events.CollectionStartEvent):
+                depth += 1
+                if depth > DEEPEST:
+                    raise DialectError(
+                        f"nested more than {DEEPEST} levels deep", event.start_mark.line + 1, event.start_mark.column + 1
+                    )
+            elif isinstance(event, yaml.events.CollectionEndEvent):
+                depth -= 1
+    except yaml.YAMLError as error:
+        raise _said(error) from error
+
+
+def _compose_slowly(text: str) -> Node | None:
+    """As `compose`, for a text that defines an anchor again, which PyYAML refuses and kubectl does not."""
+    events = yaml.parse(text, Loader=yaml.CSafeLoader)
+    anchors: dict[str, Node] = {}
+    for event in events:
+        if isinstance(event, yaml.events.DocumentStartEvent):
+            return _node_from(next(events), events, anchors)
+    return None
+
+
+def _node_from(event: Any, events: Any, anchors: dict[str, Node]) -> Node:
+    if isinstance(event, yaml.events.AliasEvent):
+        if event.anchor not in anchors:
+            raise DialectError(
+                f"unknown anchor '{event.anchor}' referenced", event.start_mark.line + 1, event.start_mark.column + 1
+            )
+        return anchors[event.anchor]
+    node: Node
+    if isinstance(event, yaml.events.ScalarEvent):
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = _words[event.value] if event.implicit[0] else (event.value,)
+        node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)
+        if event.anchor:
+            anchors[event.anchor] = node
+        return node
+    pairs: list[Any] = []
+    sequence = isinstance(event, yaml.events.SequenceStartEvent)
+    made = SequenceNode if sequence else MappingNode
+    node = made(event.tag or ("seq" if sequence else "map"), pairs, event.start_mark, event.end_mark)
+    if event.anchor:
+        anchors[event.anchor] = node
+    while not isinstance(following := next(events), yaml.events.CollectionEndEvent):
+        item = _node_from(following, events, anchors)
+        pairs.append(item if sequence else (item, _node_from(next(events), events, anchors)))
+    return node
+
+
+# From nodes to values
+
+_TAG = "tag:yaml.org,2002:"
+
+
+def _as_text(text: str) -> Any:
+    return text
+
+
+def _as_number(text: str) -> Any:
+    value = plain_value(text)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DialectError(f"'{text}' is no number")
+    return value
+
+
+def _as_bool(text: str) -> Any:
+    value = plain_value(text)
+    if not isinstance(value, bool):
+        raise DialectError(f"'{text}' is no boolean")
+    return value
+
+
+def _as_binary(text: str) -> Any:
+    try:
+        return base64.b64decode(text, validate=False).decode("utf-8", "replace")
+    except ValueError as error:
+        raise DialectError("the value tagged !!binary is not base64") from error
+
+
+_TAGGED: dict[str, Callable[[str], Any]] = {
+    _TAG + "str": _as_text,
+    _TAG + "int": _as_number,
+    _TAG + "float": lambda text: float(_as_number(text)),
+    _TAG + "bool": _as_bool,
+    _TAG + "null": lambda _: None,
+    _TAG + "binary": _as_binary,
+    _TAG + "timestamp": _as_text,
+}
+
+
+class _Builder:
+    """Values from the nodes of one document; an alias is the same value again, counted as often as it is used."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, tuple[Any, int]] = {}
+        self.open: set[int] = set()
+        self.size = 0
+
+    def build(self, node: Node) -> Any:
+        if node.__class__ is ScalarNode:
+            self.size += 1
+            tag = node.tag
+            return tag[0] if tag.__class__ is tuple else _tagged(node)
+        known = self.made.get(id(node))
+        if known is not None:
+            self.size += known[1]
+            if self.size > MOST_VALUES:
+                raise DialectError("excessive aliasing: its aliases unfold to too many values", *_at(node))
+            return known[0]
+        if id(node) in self.open:
+            raise DialectError("an anchor contains itself", *_at(node))
+        self.open.add(id(node))
+        before = self.size
+        self.size += 1
+        value = self._mapping(node) if node.__class__ is MappingNode else [self.build(item) for item in node.value]
+        self.open.discard(id(node))
+        self.made[id(node)] = (value, self.size - before)
+        return value
+
+    def _mapping(self, node: Node) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: list[Any] = []
+        build = self.build
+        for key, value in node.value:
+            if key.__class__ is not ScalarNode:
+                raise DialectError("a key must be plain text", *_at(key))
+            tag = key.tag
+            if tag is _MERGE:
+                merged.append(value)
+                continue
+            name = tag[0] if tag.__class__ is tuple else _tagged(key)
+            found[name if name.__class__ is str else key_text(name)] = build(value)
+        for value in merged:
+            for name, inherited in self._inherited(value):
+                found.setdefault(name, inherited)
+        return found
+
+    def _inherited(self, node: Node) -> list[tuple[str, Any]]:
+        sources = node.value if node.__class__ is SequenceNode else [node]
+        pairs: list[tuple[str, Any]] = []
+        for source in sources:
+            value = self.build(source)
+            if not isinstance(value, dict):
+                raise DialectError("map merge requires map or sequence of maps as the value", *_at(node))
+            pairs += value.items()
+        return pairs
+
+
+def _at(node: Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _tagged(node: Node) -> Any:
+    make = _TAGGED.get(node.tag, plain_value)
+    try:
+        return make(node.value)
+    except DialectError as error:
+        raise DialectError(error.message, *_at(node)) from error
+
+
+def key_text(key: object) -> str:
+    """A key that is no text, as kubectl writes it in JSON."""
+    if key is None:
+        return "null"
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, float) and key.is_integer():
+        return str(int(key))
+    return str(key)
+
+
+def load(text: str) -> Any:
+    """The value of the first document in a text.
+
+    Raises:
+        DialectError: it cannot be read; with the place.
+    """
+    node = compose(text)
+    if node is None:
+        return None
+    try:
+        return _Builder().build(node)
+    except RecursionError as error:
+        raise DialectError("nested too deep") from error
+
+
+# From paths to places
+
+
+def position_of(node: Node | None, path: KeyPath) -> Position:
+    """Where the deepest part of the path that exists stands: of its key in a mapping, of the item in a list."""
+    if node is None:
+        return Position(1, 1)
+    mark = node.start_mark
+    for part in path:
+        step = _step(node, part)
+        if step is None:
+            break
+        mark, node = step
+    return Position(mark.line + 1, mark.column + 1)
+
+
+def _step(node: Node, part: str | int) -> tuple[Any, Node] | None:
+    if isinstance(part, int):
+        if node.__class__ is not SequenceNode or not 0 <= part < len(node.value):
+            return None
+        item = node.value[part]
+        return item.start_mark, item
+    if node.__class__ is not MappingNode:
+        return None
+    merged: list[Node] = []
+    found: tuple[Any, Node] | None = None
+    for key, value in node.value:
+        if key.tag is _MERGE:
+            merged += value.value if value.__class__ is SequenceNode else [value]
+        elif key.__class__ is ScalarNode and (key.value == part or _key_is(key, part)):
+            found = (key.start_mark, value)
+    if found is not None:
+        return found
+    return next((step for source in merged if (step := _step(source, part)) is not None), None)
+
+
+def _key_is(key: Node, part: str) -> bool:
+    tag = key.tag
+    return tag.__class__ is tuple and tag[0].__class__ is not str and key_text(tag[0]) == part

@@ -1,0 +1,216 @@
+"""Objects with the places that they were read from.
+
+Values are plain dicts, as fast as the parser makes them; line and column are found only when a finding needs
+them, by reading its one document a second time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pilotage.checks.dialect import Position, compose, position_of
+from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands.
+
+    Attributes:
+        file: name of the file as it was asked for; empty for an object of a live cluster.
+        line: from 1; 0 where it is not known.
+        column: from 1; 0 where it is not known.
+        object: `Kind namespace/name`; empty where it is no object.
+        path: the way to the value inside the object, dotted.
+    """
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    object: str = ""
+    path: str = ""
+
+    def __str__(self) -> str:
+        """`file:line:column`, or the object and the path where there is no file."""
+        if not self.file:
+            return " ".join(part for part in (self.object, self.path) if part)
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SourceFile:
+    """A file that was read.
+
+    Attributes:
+        name: as the user knows it: relative to where the command runs, `-` for standard input.
+        text: all of it.
+        chart_defaults: whether it is a chart that was rendered with nobody's values but its own.
+    """
+
+    name: str
+    text: str
+    chart_defaults: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Document:
+    """One document of a file.
+
+    Attributes:
+        file: the file.
+        start: where it begins in the text.
+        end: where it ends.
+        line: number of its first line, from 1.
+    """
+
+    file: SourceFile
+    start: int
+    end: int
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The text of this document alone."""
+        return self.file.text[self.start : self.end]
+
+    def position(self, path: KeyPath) -> Position:
+        """Line and column of the deepest part of a path that is written down; of its key where it has one."""
+        found = position_of(_nodes(self), path)
+        return Position(found.line + self.line - 1, found.column)
+
+
+@functools.lru_cache(maxsize=8)
+def _nodes(document: Document) -> Any:
+    return compose(document.text)
+
+
+class Subject(Protocol):
+    """What a check can find something about: a Kubernetes object, a part of a proxy's configuration."""
+
+    @property
+    def key(self) -> str:
+        """Its name in reports and baselines, stable under moves: `Deployment shop/web`, `haproxy backend api`."""
+
+    @property
+    def file(self) -> str:
+        """The file it comes from; empty for a live object."""
+
+    @property
+    def chart_defaults(self) -> bool:
+        """Whether it is a chart's default that nobody has chosen."""
+
+    def place(self, path: KeyPath = ()) -> Place:
+        """Where a part of it stands."""
+
+    def stable_path(self, path: KeyPath) -> str:
+        """The path in a form that does not change when unrelated things move: list items by name."""
+
+
+class KubeObject:
+    """A Kubernetes object as it was written or as the cluster gave it.
+
+    Args:
+        data: the object.
+        document: where it was read; None for an object of a live cluster.
+        prefix: the way from the document to the object, for items of a `List`.
+    """
+
+    __slots__ = ("api_version", "data", "document", "kind", "name", "namespace", "prefix")
+
+    def __init__(self, data: Mapping[str, Any], document: Document | None = None, prefix: KeyPath = ()) -> None:
+        self.data = data
+        self.document = document
+        self.prefix = prefix
+        metadata = as_map(data.get("metadata"))
+        self.kind = as_text(data.get("kind"))
+        self.api_version = as_text(data.get("apiVersion"))
+        self.name = as_text(metadata.get("name")) or as_text(metadata.get("generateName"))
+        self.namespace = as_text(metadata.get("namespace"))
+        """Empty where the manifest leaves it to the one who applies it."""
+
+    def __repr__(self) -> str:
+        return f"<{self.key}>"
+
+    @property
+    def key(self) -> str:
+        """`Kind namespace/name`; without a namespace `Kind name`."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    @property
+    def group(self) -> str:
+        """The API group; empty for the core."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def file(self) -> str:
+        """The file it comes from; empty for a live object."""
+        return self.document.file.name if self.document is not None else ""
+
+    @property
+    def live(self) -> bool:
+        """Whether it comes from a cluster."""
+        return self.document is None
+
+    @property
+    def chart_defaults(self) -> bool:
+        """Whether it comes from a chart that was rendered with its default values."""
+        return self.document is not None and self.document.file.chart_defaults
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The metadata; empty where there is none."""
+        return as_map(self.data.get("metadata"))
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The spec; empty where there is none."""
+        return as_map(self.data.get("spec"))
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        """The labels."""
+        return as_map(self.metadata.get("labels"))
+
+    @property
+    def annotations(self) -> Mapping[str, Any]:
+        """The annotations."""
+        return as_map(self.metadata.get("annotations"))
+
+    def get(self, *path: str | int) -> Any:
+        """The value at the end of a path; None where the way is barred."""
+        return dig(self.data, *path)
+
+    def place(self, path: KeyPath = ()) -> Place:
+        """Where a part of it stands; the deepest part that is written down."""
+        if self.document is None:
+            return Place(object=self.key, path=dotted(path))
+        at = self.document.position((*self.prefix, *path))
+        return Place(self.document.file.name, at.line, at.column, self.key, dotted(path))
+
+    def stable_path(self, path: KeyPath) -> str:
+        """The path with list items called by their names instead of their positions."""
+        parts: list[str] = []
+        value: Any = self.data
+        for part in path:
+            inner = dig(value, part)
+            parts.append(_item_name(inner, part) if isinstance(part, int) else part)
+            value = inner
+        return "/".join(parts)
+
+    def controller(self) -> tuple[str, str] | None:
+        """Kind and name of the object that controls this one."""
+        for reference in as_list(self.metadata.get("ownerReferences")):
+            if isinstance(reference, dict) and reference.get("controller"):
+                return as_text(reference.get("kind")), as_text(reference.get("name"))
+        return None
+
+
+def _item_name(item: object, position: int) -> str:
+    for key in ("name", "key", "mountPath", "containerPort", "port", "host", "path", "type", "topologyKey"):
+        value = dig(item, key)
+        if isinstance(value, str | int):
+            return f"[{key}={value}]"
+    return f"[{item}]" if isinstance(item, str) else f"[{position}]"

@@ -1,0 +1,1 @@
+"""What turns files, folders and clusters into the objects of a scene."""
