@@ -323,7 +323,7 @@ def _tagged(node: Node) -> Any:
 def key_text(key: object) -> str:
     """A key that is no text, as kubectl writes it in JSON."""
     if key is None:
-        return "null"
+        raise DialectError("a key must not be null")
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, float) and key.is_integer():

@@ -87,23 +87,12 @@ class Lexicon:
     def correction(self, word: str) -> str | None:
         """The name nearest to a word that nothing knows, or None when none is near enough."""
         if is_hangul(word):
-            return self._nearest(without_particle(word), self._hangul, _CLOSE_HANGUL)
-        # A stem that was cut from a mistyped word may be further off than the word itself, or nearer.
-        return self._nearest(word.lower(), self._latin, _CLOSE_LATIN) or self._nearest(
-            stem(word.lower()), self._latin, _CLOSE_LATIN
-        )
-
-    def _nearest(self, form: str, pool: list[str], steps: tuple[tuple[int, int], ...]) -> str | None:
-        allowed = next((edits for length, edits in steps if len(form) >= length), 0)
-        if not allowed:
-            return None
-        best = process.extractOne(form, pool, scorer=distance.OSA.distance, score_cutoff=allowed)
-        if best is not None and best[0][0] == form[0]:
-            return self._spelling[best[0]]
-        # Letters in another order (`heruko`) are two edits in a short word, and yet one slip of the fingers.
-        letters = sorted(form)
-        swapped = next((key for key in pool if key[0] == form[0] and sorted(key) == letters), None)
-        return self._spelling[swapped] if swapped else None
+            forms, pool, steps = {without_particle(word)}, self._hangul, _CLOSE_HANGUL
+        else:
+            # The stem of a mistyped word may be nearer to a name than the word itself, or further off.
+            forms, pool, steps = {word.lower(), stem(word.lower())}, self._latin, _CLOSE_LATIN
+        near = [found for form in sorted(forms) if (found := _nearest(form, pool, steps)) is not None]
+        return self._spelling[min(near)[1]] if near else None
 
     def terms_named(self, name: str) -> list[Term]:
         """The terms that a name means, as a whole."""
@@ -124,6 +113,20 @@ class Lexicon:
                     scored[term.kind, term.slug] = (max(old, score), term)
         ordered = sorted(scored.values(), key=lambda pair: (-pair[0], pair[1].slug))
         return [term for _, term in ordered[:limit]]
+
+
+def _nearest(form: str, pool: list[str], steps: tuple[tuple[int, int], ...]) -> tuple[int, str] | None:
+    """(edits, key) of the nearest key with the same first letter."""
+    allowed = next((edits for length, edits in steps if len(form) >= length), 0)
+    if not allowed:
+        return None
+    found = process.extract(form, pool, scorer=distance.OSA.distance, score_cutoff=allowed, limit=5)
+    near = [(int(edits), key) for key, edits, _ in found if key[0] == form[0]]
+    if near:
+        return min(near)
+    # Letters in another order (`heruko`) are two edits in a short word, and yet one slip of the fingers.
+    letters = sorted(form)
+    return next(((allowed, key) for key in pool if key[0] == form[0] and sorted(key) == letters), None)
 
 
 def _form(word: str) -> str:

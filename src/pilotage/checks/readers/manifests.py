@@ -1,0 +1,166 @@
+"""Kubernetes manifests: YAML of many documents, JSON, `List` objects; one broken document harms no other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pilotage.checks.dialect import DialectError, load
+from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
+from pilotage.checks.readers.reading import Problem, Reading, Trouble
+from pilotage.checks.values import as_map
+
+# As kubectl divides a stream: a line that begins with three dashes and has nothing but blanks or a comment after.
+_DIVIDER = re.compile(r"^---(?=[ \t\r]*(?:#[^\n]*)?$)", re.MULTILINE)
+_CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
+_KUBERNETES = re.compile(r"^\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
+_API_VERSION = re.compile(r"^\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
+_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{\{")
+_BAD_BYTES = re.compile("[\udc80-\udcff]")
+
+NOT_KUBERNETES = "not Kubernetes"
+
+
+class ManifestReader:
+    """Reads `.yaml`, `.yml` and `.json`."""
+
+    patterns = ("*.yaml", "*.yml", "*.json")
+
+    def wants(self, name: str, text: str) -> bool:
+        """YAML and JSON by name; what has no name that tells (standard input) by its look."""
+        return name.lower().endswith((".yaml", ".yml", ".json")) or bool(_KUBERNETES.search(text))
+
+    def read(self, file: SourceFile, into: Reading, *, asked: bool) -> None:
+        """Adds the objects of every document."""
+        found = len(into.objects)
+        if not (file.text.lstrip()[:1] == "{" and _read_json(file, into)):
+            for document in documents(file):
+                _read_document(document, into, asked=asked)
+        if asked and len(into.objects) == found and not any(p.place.file == file.name for p in into.problems):
+            into.problems.append(
+                Problem(Place(file.name), "no Kubernetes object in this file", Trouble.UNREADABLE)
+            )
+
+
+def documents(file: SourceFile) -> Iterator[Document]:
+    """The documents of a file that hold anything."""
+    text, start, line = file.text, 0, 1
+    bounds = [(match.start(), match.end()) for match in _DIVIDER.finditer(text)]
+    for end, following in [*bounds, (len(text), len(text))]:
+        if _CONTENT.search(text, start, end):
+            yield Document(file, start, end, line)
+        line += text.count("\n", start, following)
+        start = following
+
+
+def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
+    text = document.text
+    # Without the word there is no object, and what else is wrong in there is not ours to tell.
+    if "kind" not in text or "apiVersion" not in text:
+        into.skipped[NOT_KUBERNETES] += 1
+        return
+    bad = _BAD_BYTES.search(text)
+    if bad:
+        line = document.line + text.count("\n", 0, bad.start())
+        _report(document, into, Trouble.BROKEN, "not UTF-8", line=line)
+        return
+    try:
+        value = load(text)
+    except DialectError as error:
+        _report_broken(document, text, error, into, asked=asked)
+        return
+    into.documents += 1
+    _take(value, document, into)
+
+
+def _report_broken(document: Document, text: str, error: DialectError, into: Reading, *, asked: bool) -> None:
+    looks_so = _KUBERNETES.search(text) and _API_VERSION.search(text)
+    if not looks_so and not asked:
+        into.skipped[NOT_KUBERNETES] += 1
+        return
+    line = document.line + error.line - 1 if error.line else document.line
+    if _TEMPLATE.search(text):
+        message = "looks like an unrendered template: render it first (helm template, kubectl kustomize)"
+        _report(document, into, Trouble.TEMPLATE, message, line=line, grave=asked)
+        return
+    _report(document, into, Trouble.BROKEN, f"not YAML that kubectl reads: {error.message}", line, error.column)
+
+
+def _report(
+    document: Document,
+    into: Reading,
+    trouble: Trouble,
+    message: str,
+    line: int = 0,
+    column: int = 0,
+    *,
+    grave: bool = True,
+) -> None:
+    place = Place(document.file.name, line or document.line, column)
+    into.problems.append(Problem(place, message, trouble, grave))
+
+
+def _take(value: object, document: Document, into: Reading) -> None:
+    found = False
+    for kube_object in _objects(value, document, ()):
+        found = True
+        if _TEMPLATE.search(kube_object.name) or _TEMPLATE.search(kube_object.kind):
+            line = document.position(("metadata", "name")).line
+            message = "looks like an unrendered template: its name is a placeholder"
+            _report(document, into, Trouble.TEMPLATE, message, line, grave=False)
+            continue
+        into.objects.append(kube_object)
+    if not found:
+        into.skipped[NOT_KUBERNETES] += 1
+
+
+def _objects(value: object, document: Document, prefix: tuple[str | int, ...]) -> Iterator[KubeObject]:
+    if not isinstance(value, dict):
+        return
+    kind, version = value.get("kind"), value.get("apiVersion")
+    if not isinstance(kind, str) or not isinstance(version, str) or not kind:
+        return
+    items = value.get("items")
+    if kind.endswith("List") and isinstance(items, list):
+        for place, item in enumerate(items):
+            yield from _objects(_with_kind(item, kind, version), document, (*prefix, "items", place))
+        return
+    if isinstance(value.get("metadata"), dict):
+        yield KubeObject(value, document, prefix)
+
+
+def _with_kind(item: object, kind: str, version: str) -> object:
+    # In a `PodList` the items go without kind and version.
+    if isinstance(item, dict) and "kind" not in item and kind != "List":
+        return {"apiVersion": version, "kind": kind.removesuffix("List"), **item}
+    return item
+
+
+def _read_json(file: SourceFile, into: Reading) -> bool:
+    """Reads a file of JSON values; False when it is something else, such as YAML in braces."""
+    decoder = json.JSONDecoder()
+    values: list[tuple[Mapping[str, Any], int, int]] = []
+    at = 0
+    try:
+        while (start := _next_value(file.text, at)) < len(file.text):
+            value, at = decoder.raw_decode(file.text, start)
+            values.append((as_map(value), start, at))
+    except (ValueError, RecursionError):
+        return False
+    line, counted = 1, 0
+    for found, start, end in values:
+        line += file.text.count("\n", counted, start)
+        counted = start
+        into.documents += 1
+        _take(found, Document(file, start, end, line), into)
+    return True
+
+
+_BLANKS = re.compile(r"[\s\ufeff]*")
+
+
+def _next_value(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at

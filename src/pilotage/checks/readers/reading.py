@@ -1,0 +1,81 @@
+"""What a reader hands over: objects, proxy configurations, what could not be read and what was passed over."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pilotage.checks.objects import KubeObject, Place, SourceFile
+
+
+class Trouble(enum.StrEnum):
+    """Why something could not be read."""
+
+    UNREADABLE = "unreadable"
+    BROKEN = "broken"
+    TEMPLATE = "template"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that was to be read and could not be.
+
+    Attributes:
+        place: where.
+        message: what is wrong, one sentence.
+        trouble: why it could not be read.
+        grave: whether asked-for input is missing from the answer, which ends in exit code 3.
+    """
+
+    place: Place
+    message: str
+    trouble: Trouble
+    grave: bool = True
+
+
+@dataclass
+class Reading:
+    """Everything that was read.
+
+    Attributes:
+        objects: Kubernetes objects in the order of the files.
+        configs: parsed configurations of other kinds (a proxy's), each of a class of its own.
+        problems: what could not be read.
+        skipped: what was passed over, counted by reason.
+        files: number of files that were looked at.
+        documents: number of documents that were parsed.
+    """
+
+    objects: list[KubeObject] = field(default_factory=list)
+    configs: list[Any] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    documents: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to check."""
+        return not self.objects and not self.configs
+
+
+class FileReader(Protocol):
+    """Reads one kind of file. `readers/files.py` lists them by hand; the first that wants a file gets it."""
+
+    patterns: Sequence[str]
+    """Names (`*.yaml`) by which a walk through folders finds its files."""
+
+    def wants(self, name: str, text: str) -> bool:
+        """Whether the file is of this kind."""
+
+    def read(self, file: SourceFile, into: Reading, *, asked: bool) -> None:
+        """Adds what the file holds.
+
+        Args:
+            file: the file.
+            into: where to add objects, configurations and problems; never raises for bad input.
+            asked: whether the user named this very file, so that finding nothing in it is a problem.
+        """
