@@ -1,8 +1,8 @@
 """YAML as kubectl reads it, and where its values stand.
 
-kubectl's parser follows YAML 1.1 with exceptions of its own: `on`, `yes` and `y` are booleans, `0777` is octal,
-`22:30` is text, dates are text, an anchor may be defined again, of two equal keys the last one counts.
-PyYAML's C parser does the work; what plain words mean is decided here, once per word.
+kubectl's parser follows YAML 1.1 with exceptions of its own: `on`, `yes` and `y` are booleans, `0777` is
+octal, `22:30` is text, dates are text, an anchor may be defined again, of two equal keys the last one
+counts. PyYAML's C parser does the work; what plain words mean is decided here, once per word.
 """
 
 from __future__ import annotations
@@ -10,14 +10,20 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import yaml
-from yaml.cyaml import CParser
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml import cyaml
 
 from pilotage.checks.values import KeyPath
+
+Node = Any
+"""A node of PyYAML; not typed, since the composer below keeps values where PyYAML keeps tags."""
+MappingNode: Any = yaml.MappingNode
+ScalarNode: Any = yaml.ScalarNode
+SequenceNode: Any = yaml.SequenceNode
+_CParser: Any = vars(cyaml)["CParser"]
 
 MOST_VALUES = 400_000
 """Values of one document that aliases may unfold to before it counts as an attack."""
@@ -62,12 +68,13 @@ def plain_value(word: str) -> Any:
     """The value of a word that stands without quotes."""
     if word in _NULL:
         return None
-    first = word[0]
-    if first not in "+-.0123456789":
-        return True if word in _TRUE else False if word in _FALSE else word
-    digits = word.replace("_", "") if first != "." else word
-    if len(digits) > _LONGEST_NUMBER:
-        return word
+    if word[0] in "+-.0123456789" and len(word) <= _LONGEST_NUMBER:
+        return _number_or_word(word)
+    return True if word in _TRUE else False if word in _FALSE else word
+
+
+def _number_or_word(word: str) -> Any:
+    digits = word.replace("_", "") if word[0] != "." else word
     if _INTEGER.fullmatch(digits):
         number = _integer(digits)
         if -_LARGEST // 2 <= number < _LARGEST:
@@ -103,10 +110,11 @@ class _Words(dict[str, tuple[Any, ...]]):
 _words = _Words()
 
 
-class _Composer(CParser):  # type: ignore[misc]
+class _Composer(_CParser):  # type: ignore[misc]
     """PyYAML's C composer; for a plain or quoted word the node's tag holds its value in a tuple."""
 
-    def resolve(self, kind: type[Node], value: str, implicit: tuple[bool, bool]) -> Any:
+    def resolve(self, kind: Any, value: str, implicit: tuple[bool, bool]) -> Any:
+        """The value of a word in a tuple; for collections only a mark."""
         if kind is ScalarNode:
             return _words[value] if implicit[0] else (value,)
         return "map" if kind is MappingNode else "seq"
@@ -118,7 +126,7 @@ class _Composer(CParser):  # type: ignore[misc]
         """Nothing depends on the surroundings."""
 
 
-def compose(text: str) -> Node | None:
+def compose(text: str) -> Node:
     """The nodes of the first document in a text, with their marks; None where there is none.
 
     Raises:
@@ -128,7 +136,7 @@ def compose(text: str) -> Node | None:
     try:
         parser = _Composer(text)
         try:
-            node: Node | None = parser.get_node() if parser.check_node() else None
+            node: Node = parser.get_node() if parser.check_node() else None
         finally:
             parser.dispose()
     except yaml.composer.ComposerError as error:
@@ -157,40 +165,41 @@ def _refuse_depth(text: str) -> None:
     if not re.search(r"(?:[\[{][\s\[{]*){50}|(?:[-?] +){50}", text) and len(text) < 10_000_000:  # noqa: PLR2004
         return
     depth = 0
+    for event in _events(text):
+        if isinstance(event, yaml.events.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                raise DialectError(f"nested more than {DEEPEST} levels deep", *_at(event))
+        elif isinstance(event, yaml.events.CollectionEndEvent):
+            depth -= 1
+
+
+def _events(text: str) -> Iterator[Any]:
     try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            if isinstance(event, yaml.events.CollectionStartEvent):
-                depth += 1
-                if depth > DEEPEST:
-                    raise DialectError(
-                        f"nested more than {DEEPEST} levels deep", event.start_mark.line + 1, event.start_mark.column + 1
-                    )
-            elif isinstance(event, yaml.events.CollectionEndEvent):
-                depth -= 1
+        yield from yaml.parse(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise _said(error) from error
 
 
-def _compose_slowly(text: str) -> Node | None:
+def _compose_slowly(text: str) -> Node:
     """As `compose`, for a text that defines an anchor again, which PyYAML refuses and kubectl does not."""
-    events = yaml.parse(text, Loader=yaml.CSafeLoader)
-    anchors: dict[str, Node] = {}
+    events = _events(text)
     for event in events:
         if isinstance(event, yaml.events.DocumentStartEvent):
-            return _node_from(next(events), events, anchors)
+            try:
+                return _node_from(next(events), events, {})
+            except RecursionError as error:
+                raise DialectError("nested too deep") from error
     return None
 
 
-def _node_from(event: Any, events: Any, anchors: dict[str, Node]) -> Node:
+def _node_from(event: Any, events: Iterator[Any], anchors: dict[str, Node]) -> Node:
     if isinstance(event, yaml.events.AliasEvent):
         if event.anchor not in anchors:
-            raise DialectError(
-                f"unknown anchor '{event.anchor}' referenced", event.start_mark.line + 1, event.start_mark.column + 1
-            )
+            raise DialectError(f"unknown anchor '{event.anchor}' referenced", *_at(event))
         return anchors[event.anchor]
-    node: Node
     if isinstance(event, yaml.events.ScalarEvent):
-        tag = event.tag
+        tag: Any = event.tag
         if tag is None or tag == "!":
             tag = _words[event.value] if event.implicit[0] else (event.value,)
         node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)
@@ -274,7 +283,11 @@ class _Builder:
         self.open.add(id(node))
         before = self.size
         self.size += 1
-        value = self._mapping(node) if node.__class__ is MappingNode else [self.build(item) for item in node.value]
+        value = (
+            self._mapping(node)
+            if node.__class__ is MappingNode
+            else [self.build(item) for item in node.value]
+        )
         self.open.discard(id(node))
         self.made[id(node)] = (value, self.size - before)
         return value
@@ -308,7 +321,7 @@ class _Builder:
         return pairs
 
 
-def _at(node: Node) -> tuple[int, int]:
+def _at(node: Any) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
@@ -349,7 +362,7 @@ def load(text: str) -> Any:
 # From paths to places
 
 
-def position_of(node: Node | None, path: KeyPath) -> Position:
+def position_of(node: Node, path: KeyPath) -> Position:
     """Where the deepest part of the path that exists stands: of its key in a mapping, of the item in a list."""
     if node is None:
         return Position(1, 1)

@@ -95,18 +95,17 @@ class Subject(Protocol):
         """Its name in reports and baselines, stable under moves: `Deployment shop/web`, `haproxy backend api`."""
 
     @property
-    def file(self) -> str:
-        """The file it comes from; empty for a live object."""
-
-    @property
-    def chart_defaults(self) -> bool:
-        """Whether it is a chart's default that nobody has chosen."""
+    def source(self) -> SourceFile | None:
+        """The file it comes from; None for a live object."""
 
     def place(self, path: KeyPath = ()) -> Place:
         """Where a part of it stands."""
 
     def stable_path(self, path: KeyPath) -> str:
         """The path in a form that does not change when unrelated things move: list items by name."""
+
+    def lines(self, path: KeyPath) -> set[int]:
+        """The lines of the file at which a comment speaks of this part: its own and those of what holds it."""
 
 
 class KubeObject:
@@ -120,7 +119,9 @@ class KubeObject:
 
     __slots__ = ("api_version", "data", "document", "kind", "name", "namespace", "prefix")
 
-    def __init__(self, data: Mapping[str, Any], document: Document | None = None, prefix: KeyPath = ()) -> None:
+    def __init__(
+        self, data: Mapping[str, Any], document: Document | None = None, prefix: KeyPath = ()
+    ) -> None:
         self.data = data
         self.document = document
         self.prefix = prefix
@@ -150,14 +151,14 @@ class KubeObject:
         return self.document.file.name if self.document is not None else ""
 
     @property
+    def source(self) -> SourceFile | None:
+        """The file it comes from; None for an object of a live cluster."""
+        return None if self.document is None else self.document.file
+
+    @property
     def live(self) -> bool:
         """Whether it comes from a cluster."""
         return self.document is None
-
-    @property
-    def chart_defaults(self) -> bool:
-        """Whether it comes from a chart that was rendered with its default values."""
-        return self.document is not None and self.document.file.chart_defaults
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -199,6 +200,13 @@ class KubeObject:
             parts.append(_item_name(inner, part) if isinstance(part, int) else part)
             value = inner
         return "/".join(parts)
+
+    def lines(self, path: KeyPath) -> set[int]:
+        """The lines of its part, of what holds that part, and of the object."""
+        if self.document is None:
+            return set()
+        whole = (*self.prefix, *path)
+        return {self.document.position(whole[:end]).line for end in range(len(self.prefix), len(whole) + 1)}
 
     def controller(self) -> tuple[str, str] | None:
         """Kind and name of the object that controls this one."""

@@ -30,7 +30,7 @@ def as_text(value: object) -> str:
 
 
 def as_int(value: object) -> int | None:
-    """The value if it is a whole number, else None. A boolean is none; `1.0` is 1, as it is for the API server."""
+    """The value if it is a whole number, else None. A boolean is none; `1.0` is 1, as for the API server."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -66,7 +66,9 @@ def pointer(path: KeyPath) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-_QUANTITY = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?")
+_QUANTITY = re.compile(
+    r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?"
+)
 _SUFFIXES = {
     "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"),
     "k": Decimal(10**3), "M": Decimal(10**6), "G": Decimal(10**9), "T": Decimal(10**12),
@@ -95,7 +97,8 @@ def quantity(value: object) -> Decimal | None:
 
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)?")
 _SECONDS = {
-    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0,
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3,
+    "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0,
 }  # fmt: skip
 
 
@@ -122,7 +125,7 @@ def duration(value: object, *, unit: str = "s") -> float | None:
 
 
 def percent_or_count(value: object, of: int, *, round_up: bool) -> int | None:
-    """`25%` or a number, as the controllers resolve it against a number of replicas; None where it is neither."""
+    """`25%` or a number, as the controllers resolve it against a number of pods; None where it is neither."""
     count = as_int(value)
     if count is not None:
         return count

@@ -22,6 +22,7 @@ _INTERRUPTED = 130
 
 GROUPS = {
     "library": ("pilotage.cli.library.group:library", "Incident reports: search, read, import, export."),
+    "check": ("pilotage.cli.check.group:check", "Look for gaps that have taken others down."),
     "serve": ("pilotage.cli.serve:serve", "Serve pages, REST API and MCP on one port."),
     "mcp": ("pilotage.cli.mcp:mcp", "Serve the library to a coding agent (MCP over stdio)."),
 }

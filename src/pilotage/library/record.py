@@ -10,6 +10,7 @@ A field without a value has three possible reasons, and readers must be able to 
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import re
 from typing import Annotated, Any, Literal, Self
@@ -338,7 +339,8 @@ STANDARD_KEYS: dict[str, Any] = {
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
     """The document with every standard key present, in the standard order, other keys behind."""
-    head = {key: document.get(key, default) for key, default in STANDARD_KEYS.items()}
+    defaults = copy.deepcopy(STANDARD_KEYS)
+    head = {key: document.get(key, default) for key, default in defaults.items()}
     return head | {key: value for key, value in document.items() if key not in head}
 
 

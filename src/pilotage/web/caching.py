@@ -22,7 +22,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pilotage.library.stores.protocol import Audience
+from pilotage.library.stores.protocol import Audience, Store
 from pilotage.web.doors import THEME_COOKIE, audience_of, doors_of, language_of
 
 _OWN_WAY = ("/mcp", "/healthz", "/readyz", "/metrics", "/static/")
@@ -53,6 +53,47 @@ class FirstSeen:
             if held is None or held[0] != number:
                 held = self._seen[audience] = (number, int(self._clock()) + 1)
             return held[1]
+
+
+class Versions:
+    """The data version, at most one question to the store at a time for each audience.
+
+    Requests that come while a question is under way share the next one: each gets an answer that was asked
+    for after it came, and under load one question answers many.
+    """
+
+    def __init__(self) -> None:
+        self._asking: dict[Audience, asyncio.Task[int]] = {}
+        self._next: dict[Audience, asyncio.Task[int]] = {}
+
+    async def now(self, store: Store, audience: Audience) -> int:
+        """The version of this moment.
+
+        Raises:
+            StoreError, Unreachable: the store does not answer.
+        """
+        waiting = self._next.get(audience)
+        if waiting is None:
+            waiting = asyncio.create_task(self._ask(store, audience, self._asking.get(audience)))
+            if audience in self._asking:
+                self._next[audience] = waiting
+            else:
+                self._asking[audience] = waiting
+        # A client that goes away must not take the answer from the others.
+        return await asyncio.shield(waiting)
+
+    async def _ask(self, store: Store, audience: Audience, before: asyncio.Task[int] | None) -> int:
+        own = asyncio.current_task()
+        if before is not None:
+            await asyncio.wait([before])
+            if own is not None:
+                self._asking[audience] = own
+            self._next.pop(audience, None)
+        try:
+            return await run_in_threadpool(store.data_version, audience)
+        finally:
+            if self._asking.get(audience) is own:
+                del self._asking[audience]
 
 
 @dataclass(frozen=True)
@@ -101,6 +142,7 @@ class Caching:
         self.app = app
         self._answers = Answers()
         self._first = FirstSeen()
+        self._versions = Versions()
         self._being_made: dict[str, asyncio.Event] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +153,7 @@ class Caching:
         request = Request(scope)
         audience = audience_of(request)
         store = doors_of(request).catalogue.store
-        number = await run_in_threadpool(store.data_version, audience)
+        number = await self._versions.now(store, audience)
         etag = _etag(request, audience, number)
         marks = {
             "ETag": etag,

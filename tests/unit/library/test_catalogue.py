@@ -167,7 +167,7 @@ def test_every_answer_comes_from_one_store(catalogue: Catalogue) -> None:
     assert [hit.record.id for hit in answer.hits] == ["zk-2020"]
     assert answer.semantic == ""
     assert catalogue.topic([("component", "zookeeper")], "public", "en", limit=5).total == 1
-    assert catalogue.statistics("public").records == 5
+    assert catalogue.statistics("public").records == 4
     assert catalogue.matrix("organisation", "year", "public").cells
     assert catalogue.related("IL-1", "public", "en", limit=5).to_json()
 

@@ -22,7 +22,7 @@ from pilotage.library.terms import load_vocabulary
 
 HELD_OUT = Path(__file__).parents[2] / "graded" / "held-out.jsonl"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

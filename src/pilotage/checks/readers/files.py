@@ -35,6 +35,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False) -> Reading
     into = Reading()
     seen: set[tuple[int, int]] = set()
     for name in paths:
+        before = _Before(into, seen)
         if name == STDIN:
             _read_one(STDIN, sys.stdin.buffer.read(), into, asked=True, chart_defaults=chart_defaults)
             continue
@@ -47,8 +48,32 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False) -> Reading
                 )
                 continue
             _read_one(str(path), content, into, asked=asked, chart_defaults=chart_defaults)
+        before.complain(name, into)
     drop_patches(into)
     return into
+
+
+class _Before:
+    """What was there before a path was read, to tell whether it brought anything."""
+
+    def __init__(self, into: Reading, seen: set[tuple[int, int]]) -> None:
+        self.found = len(into.objects) + len(into.configs)
+        self.problems = len(into.problems)
+        self.files = into.files
+        self.first = not seen
+
+    def complain(self, name: str, into: Reading) -> None:
+        """Adds a problem where a folder or a glob brought nothing at all: silence would look like an answer."""
+        if len(into.objects) + len(into.configs) > self.found:
+            return
+        if any(problem.grave for problem in into.problems[self.problems :]) or not self.first:
+            return
+        files = into.files - self.files
+        templates = len(into.problems) - self.problems
+        message = f"nothing in it could be checked: {files} files, none with a Kubernetes object"
+        if templates:
+            message += f", {templates} places that look like unrendered templates"
+        into.problems.append(Problem(Place(name), message, Trouble.UNREADABLE))
 
 
 def read_text(text: str, name: str = "pasted") -> Reading:
@@ -92,7 +117,9 @@ def _expand(name: str, into: Reading, seen: set[tuple[int, int]]) -> Iterator[tu
         return
     matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else []  # noqa: PTH207 - user's own glob
     if not matches:
-        raise NotFound(f"{name} does not exist", hint="Name files, folders or globs, or - for standard input.")
+        raise NotFound(
+            f"{name} does not exist", hint="Name files, folders or globs, or - for standard input."
+        )
     for match in matches:
         if Path(match).is_dir():
             continue

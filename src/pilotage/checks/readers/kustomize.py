@@ -15,7 +15,9 @@ _CONTROL = {"Kustomization", "Component"}
 
 def drop_patches(reading: Reading) -> None:
     """Takes the objects of patch files out, and counts them."""
-    controls = [one for one in reading.objects if one.kind in _CONTROL and one.group == "kustomize.config.k8s.io"]
+    controls = [
+        one for one in reading.objects if one.kind in _CONTROL and one.group == "kustomize.config.k8s.io"
+    ]
     if not controls:
         return
     patches = {path for control in controls for path in _patch_files(control)}

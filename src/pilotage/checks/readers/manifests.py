@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pilotage.checks.dialect import DialectError, load
@@ -26,7 +26,7 @@ NOT_KUBERNETES = "not Kubernetes"
 class ManifestReader:
     """Reads `.yaml`, `.yml` and `.json`."""
 
-    patterns = ("*.yaml", "*.yml", "*.json")
+    patterns: Sequence[str] = ("*.yaml", "*.yml", "*.json")
 
     def wants(self, name: str, text: str) -> bool:
         """YAML and JSON by name; what has no name that tells (standard input) by its look."""
@@ -64,7 +64,7 @@ def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
     bad = _BAD_BYTES.search(text)
     if bad:
         line = document.line + text.count("\n", 0, bad.start())
-        _report(document, into, Trouble.BROKEN, "not UTF-8", line=line)
+        _report(document, into, (line, 0), (Trouble.BROKEN, "not UTF-8", True))
         return
     try:
         value = load(text)
@@ -83,23 +83,17 @@ def _report_broken(document: Document, text: str, error: DialectError, into: Rea
     line = document.line + error.line - 1 if error.line else document.line
     if _TEMPLATE.search(text):
         message = "looks like an unrendered template: render it first (helm template, kubectl kustomize)"
-        _report(document, into, Trouble.TEMPLATE, message, line=line, grave=asked)
+        _report(document, into, (line, error.column), (Trouble.TEMPLATE, message, asked))
         return
-    _report(document, into, Trouble.BROKEN, f"not YAML that kubectl reads: {error.message}", line, error.column)
+    message = f"kubectl would not read it: {error.message}"
+    _report(document, into, (line, error.column), (Trouble.BROKEN, message, True))
 
 
 def _report(
-    document: Document,
-    into: Reading,
-    trouble: Trouble,
-    message: str,
-    line: int = 0,
-    column: int = 0,
-    *,
-    grave: bool = True,
+    document: Document, into: Reading, at: tuple[int, int], problem: tuple[Trouble, str, bool]
 ) -> None:
-    place = Place(document.file.name, line or document.line, column)
-    into.problems.append(Problem(place, message, trouble, grave))
+    trouble, message, grave = problem
+    into.problems.append(Problem(Place(document.file.name, *at), message, trouble, grave))
 
 
 def _take(value: object, document: Document, into: Reading) -> None:
@@ -109,7 +103,7 @@ def _take(value: object, document: Document, into: Reading) -> None:
         if _TEMPLATE.search(kube_object.name) or _TEMPLATE.search(kube_object.kind):
             line = document.position(("metadata", "name")).line
             message = "looks like an unrendered template: its name is a placeholder"
-            _report(document, into, Trouble.TEMPLATE, message, line, grave=False)
+            _report(document, into, (line, 0), (Trouble.TEMPLATE, message, False))
             continue
         into.objects.append(kube_object)
     if not found:

@@ -1,4 +1,4 @@
-"""What a reader hands over: objects, proxy configurations, what could not be read and what was passed over."""
+"""What a reader hands over: objects, configurations, what could not be read, what was passed over."""
 
 from __future__ import annotations
 

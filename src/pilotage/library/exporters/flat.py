@@ -20,7 +20,8 @@ COLUMNS = (
 )
 """Columns of the flat form. Lists are joined by `; `."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""What a formula begins with; spreadsheets of East Asia take the full-width signs as well."""
 
 
 def flat_row(record: Record) -> dict[str, str | None]:

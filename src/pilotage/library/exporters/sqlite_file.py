@@ -36,7 +36,7 @@ CREATE TABLE vocabulary (
     PRIMARY KEY (kind, slug)
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE incidents_fts USING fts5(
-    title_en, title_ko, summary_en, summary_ko, words, content='incidents', content_rowid='num'
+    title_en, title_ko, summary_en, summary_ko, words, content="incidents", content_rowid='num'
 );
 """
 _FILL = """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pilotage.library.analysis import tokens
+from pilotage.library.analysis import is_stopword, word_tokens, words
 from pilotage.library.record import Lang, Record
 from pilotage.library.search.answer import Why
 from pilotage.library.search.plan import Clue, Plan
@@ -38,7 +38,7 @@ class Explainer:
         """The explainer of a query."""
         weights: dict[str, float] = {}
         for clue in plan.clues:
-            names = [tokens(name) for term in clue.concepts for name in term.label.values()]
+            names = [_telling(name) for term in clue.concepts for name in term.label.values()]
             for found in [*names, list(clue.tokens)]:
                 # A name counts once, however many tokens its language needs for it.
                 weights |= dict.fromkeys(found, clue.weight / max(1, len(found)))
@@ -87,4 +87,8 @@ def _by_term(clue: Clue, item: Ranked) -> bool:
 
 
 def _label_tokens(terms: Sequence[Term]) -> list[str]:
-    return [token for term in terms for name in term.label.values() for token in tokens(name)]
+    return [token for term in terms for name in term.label.values() for token in _telling(name)]
+
+
+def _telling(name: str) -> list[str]:
+    return [token for word in words(name) if not is_stopword(word) for token in word_tokens(word)]

@@ -105,7 +105,7 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
     for word in kept:
         weight = _BIGRAM if is_hangul(word.text) else _WORD
         groups.setdefault(weight, []).extend((token,) for token in word.tokens)
-        if _unseen(word, counts) and word.position not in covered and not query.pasted:
+        if _foreign(word, counts) and word.position not in covered and not query.pasted:
             meant = lexicon.correction(word.text)
             if meant:
                 corrections.append((word.text, meant))
@@ -165,6 +165,13 @@ def _as_typed(phrase: Phrase, query: Query) -> str:
 
 def _unseen(word: Word, counts: Frequencies) -> bool:
     return not any(counts.of.get(token, 0) for token in word.tokens)
+
+
+def _foreign(word: Word, counts: Frequencies) -> bool:
+    """Whether a word may be misspelt: no record holds it, or lacks one of its Korean bigrams."""
+    if is_hangul(word.text):
+        return any(not counts.of.get(token, 0) for token in word.tokens)
+    return _unseen(word, counts)
 
 
 def _positions(query: Query) -> set[int]:

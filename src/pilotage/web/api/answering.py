@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse
 
 from pilotage.web.api.answers import Reader
 from pilotage.web.doors import audience_of, doors_of, language_of
@@ -19,23 +18,9 @@ def reader_of(request: Request) -> Reader:
     return Reader(doors_of(request).catalogue, audience_of(request), language_of(request))
 
 
-class Json(Response):
-    """A JSON answer in UTF-8."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """The bytes; half a surrogate pair, which UTF-8 has no form for, is escaped."""
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        try:
-            return text.encode()
-        except UnicodeEncodeError:
-            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
-
-
-def answer(request: Request, found: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Json:
+def answer(request: Request, found: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The answer of an object."""
-    return Json(found, headers={"Content-Language": language_of(request), **(headers or {})})
+    return JSONResponse(found, headers={"Content-Language": language_of(request), **(headers or {})})
 
 
 def moved(request: Request, path: str) -> RedirectResponse:

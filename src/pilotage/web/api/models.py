@@ -70,6 +70,8 @@ class Why(Shape):
     """In one line."""
     terms: list[TermRef]
     words: list[str]
+    fields: list[str]
+    """Fields that hold these words."""
     snippets: list[Snippet]
     semantic_share: float
     """Share of the score that comes from likeness of meaning, 0 to 1."""

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from pilotage.library.schema.generate import record_schema
 from pilotage.web.api import answers, models
-from pilotage.web.api.answering import Json, answer, moved, reader_of
+from pilotage.web.api.answering import answer, moved, reader_of
 from pilotage.web.api.describing import MOVED
 from pilotage.web.api.paging import next_link
 from pilotage.web.api.queries import Asked, PagedAsked, UsedAsked
@@ -93,4 +93,4 @@ def organisation(request: Request, slug: OrganisationSlug, asked: Annotated[Page
 
 def schema(asked: Annotated[Asked, Query()]) -> Response:  # noqa: ARG001 - checked by being read
     """The JSON Schema (2020-12) that records follow."""
-    return Json(record_schema(), media_type="application/schema+json")
+    return JSONResponse(record_schema(), media_type="application/schema+json")

@@ -39,9 +39,8 @@ to read a hit use get_incident; for more like a known id use related_incidents.
 
 Words, vocabulary terms and meaning all count, and each hit says in report.matched why it is there. \
 When nothing is good enough the answer is no_good_match with suggested terms, not weak hits: report \
-that. Facets narrow the search; filters can also stand in the query (component:coredns). Queries are \
-not concise gives id, date, title and why; detailed adds summary, snippets, tags, sources \
-and facet counts.""",
+that. Facets narrow the search; filters can also stand in the query (component:coredns). concise gives \
+id, date, title and why; detailed adds summary, snippets, tags, sources and facet counts.""",
     "list_incidents": """\
 List all incidents that bear every given facet term, newest first; without facets, the whole \
 library. Nothing is ranked or judged.

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
 
 from pilotage.core.settings import Settings
 from pilotage.web.mcp.asking import over_http
@@ -28,8 +29,11 @@ def install_mcp(app: FastAPI) -> None:
         json_response=True,
         transport_security=transport_security(doors.settings),
     )
-    # Taken over one by one: a mounted app would answer /mcp with a redirect to /mcp/.
-    app.router.routes.extend(served.routes)
+    # A route of the app itself, since a mounted app would answer /mcp with a redirect to /mcp/. POST only:
+    # the stream that a GET opens stays silent without sessions, and would hold a connection for every client.
+    for route in served.routes:
+        if isinstance(route, Route):
+            app.router.routes.append(Route(route.path, route.endpoint, methods=["POST"], name="mcp"))
     app.state.on_start.append(server.session_manager.run)
 
 

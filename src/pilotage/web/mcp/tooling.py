@@ -74,7 +74,7 @@ def library_tool(fn: Callable[..., BaseModel]) -> Tool:
 
 
 def slim(schema: Any) -> Any:
-    """A schema without what an agent learns nothing from: generated titles, and null for what may be absent."""
+    """A schema without what teaches an agent nothing: generated titles, and null for what may be absent."""
     if isinstance(schema, list):
         return [slim(item) for item in schema]
     if not isinstance(schema, dict):

@@ -6,14 +6,15 @@ from starlette.responses import RedirectResponse, Response
 
 from pilotage.core.errors import NotFound, UnknownTerm
 from pilotage.core.text import did_you_mean
+from pilotage.library.insight.topics import Topic, TopicTerm
 from pilotage.library.record import LANGS, read_record
 from pilotage.library.stores.protocol import Filters, Tag
 from pilotage.library.terms import FACETS, KINDS, Term
-from pilotage.library.topics import Topic, TopicTerm
 from pilotage.web.ui.charts import Bars, year_bars
 from pilotage.web.ui.rendering import View
 from pilotage.web.ui.routing import Found
 from pilotage.web.ui.searching import state_of
+from pilotage.web.ui.state import State
 
 CASES = 10
 _TELLING = 12
@@ -29,9 +30,11 @@ def topics(view: View) -> Found:
         counts = view.doors.catalogue.store.facets(Filters(), view.audience)
         listed = [(facet, _sorted(view, facet, counts.get(facet, {}))[:_INDEX_TERMS]) for facet in _INDEX]
         return "topics.html", {"listed": [(facet, terms) for facet, terms in listed if terms]}
-    found = view.doors.catalogue.topic(state.terms, view.audience, view.lang, limit=CASES, offset=state.offset)
+    found = view.doors.catalogue.topic(
+        state.terms, view.audience, view.lang, limit=CASES, offset=state.offset
+    )
     title = " + ".join(label[view.lang] for label in found.labels)
-    return "topic.html", {**_topic(view, found), "state": state, "title": title, "path": "/topics"}
+    return "topic.html", {**_topic(view, found), "state": state, "title_text": title, "path": "/topics"}
 
 
 def _topic(view: View, found: Topic) -> dict[str, object]:
@@ -82,13 +85,15 @@ def organisation(view: View) -> Found:
         state = state_of(view, [("facet", f"organisation:{slug}"), *view.request.query_params.multi_items()])
     except UnknownTerm as error:
         raise NotFound(f"no organisation '{slug}'", hint=error.hint) from error
-    found = view.doors.catalogue.topic(state.terms, view.audience, view.lang, limit=CASES, offset=state.offset)
+    found = view.doors.catalogue.topic(
+        state.terms, view.audience, view.lang, limit=CASES, offset=state.offset
+    )
     own = state.terms[0][1]
     term = view.doors.catalogue.vocabulary.terms["organisations"].get(own)
     return "topic.html", {
         **_topic(view, found),
         "state": state,
-        "title": found.labels[0][view.lang],
+        "title_text": found.labels[0][view.lang],
         "path": f"/organisations/{own}",
         "organisation": term,
     }
@@ -98,7 +103,11 @@ def vocabulary(view: View) -> Found:
     """The kinds of the vocabulary."""
     vocabulary = view.doors.catalogue.vocabulary
     kinds = [
-        (kind, sum(1 for term in vocabulary.of(kind).values() if not term.replaced_by), vocabulary.versions.get(kind))
+        (
+            kind,
+            sum(1 for term in vocabulary.of(kind).values() if not term.replaced_by),
+            vocabulary.versions.get(kind),
+        )
         for kind in KINDS
     ]
     return "vocabulary.html", {"kinds": kinds}
@@ -143,6 +152,7 @@ def term(view: View) -> Found | Response:
         **_topic(view, found),
         "term": own,
         "tag": tag,
+        "state_of_term": State(terms=(tag,)),
         "parent": terms.get(own.parent or ""),
         "children": [one for one in terms.values() if one.parent == slug and not one.replaced_by],
         "synonyms": [(lang, own.synonyms.get(lang, ())) for lang in LANGS],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pilotage.web.ui.chain import Edge, Graph, Note
 from pilotage.web.ui.chain_text import lines
-from pilotage.web.ui.chain_wide import Arrow, Box
+from pilotage.web.ui.chain_wide import Arrow, Box, room_for
 
 WIDTH = 300.0
 _RAIL = 9.0
@@ -43,7 +43,7 @@ def tall(graph: Graph) -> Tall:
     boxes: dict[str, tuple[Box, tuple[Note, ...]]] = {}
     y = 4.0
     for node in graph.nodes:
-        broken = tuple(lines(node.label, w - 26, _SIZE))
+        broken = tuple(lines(node.label, room_for(node, w), _SIZE))
         notes = tuple(graph.notes(node))
         # Notes share the first line with the kind; more than one gets lines of their own.
         h = _HEAD + _LINE * (len(broken) - 1) + _FOOT + _LINE * max(0, len(notes) - 1)

@@ -7,7 +7,6 @@ use the gap between two columns. So no arrow ever crosses a box.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pilotage.web.ui.chain import Edge, Graph, Node
@@ -27,6 +26,7 @@ _CAPTION = 26.0
 _CHANNEL = 30.0
 _TRACK = 13.0
 _UP, _DOWN = 0, 1
+_BENEATH = 2
 
 Channel = tuple[int, int]
 """(row, `_UP` above the sequence or `_DOWN` beneath it)."""
@@ -74,14 +74,14 @@ class Wide:
         boxes: every step once.
         arrows: every edge once.
         captions: (word of the catalogue, y) of each lane.
-        water: y of each waterline.
+        water: (y of the waterline, y of the ground) of each row.
     """
 
     height: float
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     captions: tuple[tuple[str, float], ...]
-    water: tuple[float, ...]
+    water: tuple[tuple[float, float], ...]
 
 
 @dataclass
@@ -110,7 +110,9 @@ def wide(graph: Graph) -> Wide:
     left = (WIDTH - columns * w - (columns - 1) * gap) / 2
     for cell in cells.values():
         cell.x = left + cell.column * (w + gap)
-    broken = {key: tuple(lines(cell.node.label, w - 26, _SIZE)) for key, cell in cells.items()}
+    broken = {
+        key: tuple(lines(cell.node.label, room_for(cell.node, w), _SIZE)) for key, cell in cells.items()
+    }
     router = _Router(graph, cells, w, gap)
     rows = _stack(cells, broken, router)
     for cell in cells.values():
@@ -119,15 +121,18 @@ def wide(graph: Graph) -> Wide:
     names = ("chain_above", "chain_happened", "chain_beneath")
     return Wide(
         height=max((row.tops[2] + row.heights[2] for row in rows), default=0.0) + MARGIN,
-        boxes=tuple(
-            Box(cell.node, cell.x, cell.y, w, cell.h, broken[key]) for key, cell in cells.items()
-        ),
+        boxes=tuple(Box(cell.node, cell.x, cell.y, w, cell.h, broken[key]) for key, cell in cells.items()),
         arrows=tuple(router.arrow(edge, rows) for edge in graph.edges),
         captions=tuple(
             (names[lane], row.tops[lane] - 9) for row in rows[:1] for lane in range(3) if row.heights[lane]
         ),
-        water=tuple(row.channels[_DOWN] - 4 for row in rows),
+        water=tuple((row.channels[_DOWN] - 4, row.tops[2] + row.heights[2] + MARGIN) for row in rows),
     )
+
+
+def room_for(node: Node, w: float) -> float:
+    """How wide a line within the box of a step may be: that of the trigger ends in a point."""
+    return w - (38 if node.kind == "trigger" else 28)
 
 
 def _place(graph: Graph) -> dict[str, _Cell]:
@@ -167,6 +172,7 @@ class _Router:
         self.direct = {edge for edge in graph.edges if self._beside(edge)}
         self.routed = [edge for edge in graph.edges if edge not in self.direct]
         self.ports = self._ports()
+        self.channels = {channel for edge in self.routed for channel in self._ends(edge)}
         self.gutter_use: dict[tuple[int, int], int] = {}
         self.gutters = {edge: self._gutter(edge) for edge in self.routed}
         self.tracks: dict[tuple[Edge, Channel], int] = {}
@@ -199,9 +205,7 @@ class _Router:
             for end, this, other in (("s", edge.source, edge.target), ("t", edge.target, edge.source)):
                 channel = self._channel(self.cells[this], edge)
                 towards = self.cells[other].x if other != this else (0.0 if end == "t" else WIDTH)
-                sides.setdefault((this, channel[1]), []).append(
-                    (towards, ("s", "t").index(end), edge, end)
-                )
+                sides.setdefault((this, channel[1]), []).append((towards, ("s", "t").index(end), edge, end))
         found: dict[tuple[Edge, str], float] = {}
         for (name, _), users in sides.items():
             users.sort(key=lambda item: (item[0], item[1], item[2].source, item[2].target))
@@ -264,7 +268,9 @@ class _Router:
         if edge in self.direct:
             y = one.y + one.h / 2
             # The trigger's box ends in a point.
-            return Arrow(edge, ((one.x + self.w + (7 if one.node.kind == "trigger" else 1), y), (other.x - 1, y)))
+            return Arrow(
+                edge, ((one.x + self.w + (7 if one.node.kind == "trigger" else 1), y), (other.x - 1, y))
+            )
         start, end = self._ends(edge)
         first = (self.ports[edge, "s"], _side(one, start[1]))
         last = (self.ports[edge, "t"], _side(other, end[1]))
@@ -287,7 +293,7 @@ def _side(cell: _Cell, side: int) -> float:
     """The edge of a box that faces a channel."""
     if cell.node.lane == 0:
         return cell.y + cell.h + 1
-    if cell.node.lane == 2:  # noqa: PLR2004 - the lane beneath
+    if cell.node.lane == _BENEATH:
         return cell.y - 1
     return cell.y - 1 if side == _UP else cell.y + cell.h + 1
 
@@ -302,23 +308,21 @@ def _stack(cells: dict[str, _Cell], broken: dict[str, tuple[str, ...]], router: 
             own = [key for key, cell in cells.items() if cell.row == number and cell.node.lane == lane]
             height = max((_HEAD + _LINE * (len(broken[key]) - 1) + _FOOT for key in own), default=0.0)
             if height:
-                y += _CAPTION if number == 0 and lane != 1 else 4.0
+                y += _CAPTION if number == 0 and lane != 1 else 8.0
             if lane == 1:
                 y += _CAPTION if number == 0 else 0.0
             tops.append(y)
             heights.append(height)
             y += height
-            if lane < 2:  # noqa: PLR2004 - the last lane has no channel under it
+            if lane < _BENEATH:
                 channels[lane] = y
                 deep = router.depth.get((number, lane), 0)
-                y += _CHANNEL + _TRACK * max(0, deep - 1) if _used(router, (number, lane), own, deep) else 6.0
+                y += (
+                    _CHANNEL + _TRACK * max(0, deep - 1) if deep or (number, lane) in router.channels else 6.0
+                )
         rows.append(_Row(tops, heights, channels))
-        y += 14.0
+        y += 34.0
     return rows
-
-
-def _used(router: _Router, channel: Channel, own: Iterable[str], deep: int) -> bool:
-    return bool(deep) or any(True for _ in own) and any(channel in router._ends(e) for e in router.routed)  # noqa: SLF001
 
 
 def _distinct(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pilotage.library.insight.statistics import Distribution, Matrix
 from pilotage.library.record import Lang
-from pilotage.library.statistics import Distribution, Matrix
 from pilotage.web.ui.chain_text import lines, width
 from pilotage.web.ui.incident import duration
 
 _SHADES = ((0, "h0"), (1, "h1"), (2, "h2"), (4, "h3"), (7, "h4"))
 SIZE = 12.0
+_BOLD = 1.08
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,14 @@ class Heat:
 
 def heat(matrix: Matrix, lang: Lang, *, narrow: bool) -> Heat:
     """The heat map of two facets; the narrow one has smaller cells and letters for its columns."""
-    top, room, w, h = (150.0, 118.0, 26.0, 26.0) if narrow else (56.0, 190.0, 66.0, 30.0)
-    room = min(room, max((width(matrix.labels[0][slug][lang], SIZE) for slug in matrix.rows), default=0) + 8)
-    columns = matrix.columns[: int((316.0 - room - 26) / w)] if narrow else matrix.columns
+    top, room, w, h = (150.0, 118.0, 26.0, 26.0) if narrow else (62.0, 210.0, 84.0, 30.0)
+    names = [matrix.labels[0][slug][lang] for slug in matrix.rows]
+    room = min(room, max((width(name, SIZE) * _BOLD for name in names), default=0) + 12)
+    columns = matrix.columns[: int(((316.0 if narrow else 1010.0) - room - 26) / (w + 2))]
     cells, rows, totals = [], [], []
     for place, slug in enumerate(matrix.rows):
         y = top + place * (h + 2)
-        rows.append(Label(room - 6, y + h / 2 + 4, tuple(lines(matrix.labels[0][slug][lang], room - 8, SIZE)[:2])))
+        rows.append(Label(room - 6, y + h / 2 + 4, tuple(lines(names[place], (room - 8) / _BOLD, SIZE)[:2])))
         totals.append((room + len(columns) * (w + 2) + 22, y + h / 2 + 4, matrix.row_totals[place]))
         for column, other in enumerate(columns):
             n = matrix.cells[place][column]
@@ -67,17 +69,17 @@ def heat(matrix: Matrix, lang: Lang, *, narrow: bool) -> Heat:
     for column, other in enumerate(columns):
         x = room + column * (w + 2) + w / 2
         text = matrix.labels[1][other][lang]
-        heads.append(Label(x, top - 8, (text,) if narrow else tuple(lines(text, w + 8, 11.0)[:4])))
+        heads.append(Label(x, top - 8, (text,) if narrow else tuple(lines(text, w - 4, 11.0)[:4])))
     bounds = [low for low, _ in _SHADES]
     most = max((cell.n for cell in cells), default=0)
-    names = [
+    legend = [
         (cls, f"{low}" if high - low == 1 else f"{low}–{high - 1}")
         for (low, cls), high in zip(_SHADES, [*bounds[1:], most + 1], strict=True)
         if low <= most
     ]
     return Heat(
         room + len(columns) * (w + 2) + 26, top + len(rows) * (h + 2) + 4,
-        tuple(heads), tuple(rows), tuple(cells), tuple(totals), tuple(names),
+        tuple(heads), tuple(rows), tuple(cells), tuple(totals), tuple(legend),
     )  # fmt: skip
 
 
@@ -109,7 +111,9 @@ class Bars:
     grid: tuple[tuple[float, int], ...]
 
 
-def year_bars(counts: Mapping[str, int], *, width_: float, height: float = 150.0, part: Mapping[str, int] | None = None) -> Bars:
+def year_bars(
+    counts: Mapping[str, int], *, width_: float, height: float = 150.0, part: Mapping[str, int] | None = None
+) -> Bars:
     """Incidents by year, years without any drawn as such; `part` marks a share of each bar."""
     if not counts:
         return Bars(width_, height, height, (), ())
@@ -135,7 +139,9 @@ def duration_bars(found: Distribution, lang: Lang, *, width_: float, height: flo
     return _bars([bucket.n for bucket in shown], labels, width_, height, [])
 
 
-def _bars(values: Sequence[int], labels: Sequence[str], wide: float, height: float, marked: Sequence[int]) -> Bars:
+def _bars(
+    values: Sequence[int], labels: Sequence[str], wide: float, height: float, marked: Sequence[int]
+) -> Bars:
     most = max([*values, 1])
     scale = (height - 24) / most
     step = (wide - 26) / len(values)
@@ -151,6 +157,8 @@ def _bars(values: Sequence[int], labels: Sequence[str], wide: float, height: flo
         )
         for place, n in enumerate(values)
     )
-    apart = next((size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if most / size <= 5), most // 4 or 1)  # noqa: PLR2004
+    apart = next(
+        (size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if most / size <= 5), most // 4 or 1
+    )
     grid = tuple((height - n * scale, n) for n in range(apart, most + 1, apart))
     return Bars(wide, height, height, bars, grid)

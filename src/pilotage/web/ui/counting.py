@@ -21,13 +21,22 @@ def statistics(view: View) -> Found:
     return "statistics.html", {
         "s": counted,
         "matrix": matrix,
-        "heats": [("only-wide", heat(matrix, view.lang, narrow=False)), ("only-narrow", heat(matrix, view.lang, narrow=True))],
+        "heats": [
+            ("only-wide", heat(matrix, view.lang, narrow=False)),
+            ("only-narrow", heat(matrix, view.lang, narrow=True)),
+        ],
         "years": years,
-        "year_charts": [("only-wide", year_bars(years, width_=520)), ("only-narrow", year_bars(years, width_=316))],
+        "year_charts": [
+            ("only-wide", year_bars(years, width_=520)),
+            ("only-narrow", year_bars(years, width_=316)),
+        ],
         "durations": [
             (
                 found,
-                [("only-wide", duration_bars(found, view.lang, width_=520)), ("only-narrow", duration_bars(found, view.lang, width_=316))],
+                [
+                    ("only-wide", duration_bars(found, view.lang, width_=520)),
+                    ("only-narrow", duration_bars(found, view.lang, width_=316)),
+                ],
             )
             for found in reversed(counted.durations)
         ],

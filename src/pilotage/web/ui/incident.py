@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pilotage.library.entry import paragraphs
+from pilotage.library.insight.related import RelatedHit
 from pilotage.library.interval import format_interval, parse_interval
 from pilotage.library.record import Lang, Provenance, Record, Text
-from pilotage.library.related import RelatedHit
 from pilotage.library.stores.protocol import Revision, Stored, Tag
 from pilotage.library.terms import FACETS, Vocabulary
 from pilotage.web.ui.chain import Graph, graph_of
 from pilotage.web.ui.chain_tall import Tall, tall
 from pilotage.web.ui.chain_wide import Wide, wide
 from pilotage.web.ui.text import date_attribute, date_text, moment
+from pilotage.web.ui.titles import title_of
 from pilotage.web.ui.words import Words
 
 Silence = Literal["not_stated", "open"]
@@ -179,7 +180,9 @@ class Incident:
     def tags(self, facet: str, slugs: Sequence[str] | None, vocabulary: Vocabulary) -> list[Tag]:
         """Slugs as tags, deprecated ones resolved."""
         kind = FACETS[facet] or ""
-        return [(facet, slug) for slug in dict.fromkeys(vocabulary.resolve(kind, slug) for slug in slugs or [])]
+        return [
+            (facet, slug) for slug in dict.fromkeys(vocabulary.resolve(kind, slug) for slug in slugs or [])
+        ]
 
     def known(self) -> dict[str, int]:
         """How many of the fields that one would like to know are stated, our reading, not stated, not looked at."""
@@ -206,12 +209,9 @@ class Incident:
         counted = [f"{t('kind_' + kind)} {graph.count(kind)}" for kind in graph.kinds()]
         loops = len(graph.loops())
         note = t("chain_steps", n=len(graph.nodes)) + (f", {t('chain_loops', n=loops)}" if loops else "")
-        return Chain(graph, wide(graph), tall(graph), f"{', '.join(counted)}. {t('chain_list_follows')}", note)
-
-
-def title_of(record: Record, lang: Lang) -> str:
-    """What a record is called; its id when it has no title."""
-    return (record.title.get(lang) if record.title else "") or record.id
+        return Chain(
+            graph, wide(graph), tall(graph), f"{', '.join(counted)}. {t('chain_list_follows')}", note
+        )
 
 
 def _interval(said: str | None, lang: Lang) -> str:
@@ -286,7 +286,11 @@ def changes(old: Revision | None, new: Revision) -> list[Change]:
 
 def _leaves(value: object, name: str = "") -> list[tuple[str, tuple[str, ...]]]:
     if isinstance(value, dict):
-        return [pair for key, item in value.items() for pair in _leaves(item, f"{name}.{key}" if name else str(key))]
+        return [
+            pair
+            for key, item in value.items()
+            for pair in _leaves(item, f"{name}.{key}" if name else str(key))
+        ]
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         return [pair for place, item in enumerate(value, 1) for pair in _leaves(item, f"{name}.{place}")]
     if isinstance(value, list):

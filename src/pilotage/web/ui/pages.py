@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from http import HTTPStatus
-
 from fastapi import FastAPI
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
 
 from pilotage.web.ui import browsing, counting, reading, searching, site
 from pilotage.web.ui.rendering import Renderer
@@ -32,8 +25,6 @@ PAGES: dict[str, Page] = {
 }
 """Address -> page. Each is also answered as JSON by the REST API, at the same address with `.json`."""
 
-_PROGRAMS = ("/api/", "/mcp", "/metrics", "/healthz", "/readyz", "/static/")
-
 
 def install_pages(app: FastAPI) -> None:
     """Adds the pages and their static files to the app."""
@@ -45,29 +36,4 @@ def install_pages(app: FastAPI) -> None:
     app.add_route("/robots.txt", site.robots, methods=["GET"], include_in_schema=False)
     app.add_route("/static/{name}", site.static(renderer), methods=["GET"], include_in_schema=False)
     app.add_route("/favicon.ico", site.favicon(renderer), methods=["GET"], include_in_schema=False)
-    _install_errors(app, renderer)
-
-
-def _install_errors(app: FastAPI, renderer: Renderer) -> None:
-    """Unknown addresses get a page when a reader asks, else what the rest of the app answers."""
-    before = app.exception_handlers.get(HTTPException)
-
-    async def answer(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        if _for_readers(request) or before is None:
-            view = renderer.view(request)
-            found = await run_in_threadpool(error_page, renderer, view, HTTPStatus(status))
-            if isinstance(error, HTTPException) and error.headers:
-                found.headers.update(error.headers)
-            return found
-        handler: Callable[[Request, Exception], Awaitable[Response]] = before  # type: ignore[assignment]
-        return await handler(request, error)
-
-    app.add_exception_handler(HTTPException, answer)
-
-
-def _for_readers(request: Request) -> bool:
-    path = request.url.path
-    accepts = request.headers.get("accept", "*/*")
-    named = path.startswith(_PROGRAMS) or path.rpartition(".")[2] in {"json", "atom", "xml"}
-    return not named and ("html" in accepts or "json" not in accepts)
+    app.state.error_page = error_page(renderer)

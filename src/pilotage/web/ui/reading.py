@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.record import Record, read_record
 from pilotage.library.stores.protocol import Stored, Tag
-from pilotage.web.ui.incident import INTERVALS, Incident, bar, changes
+from pilotage.web.ui.incident import INTERVALS, REASON_CLASS, Incident, bar, changes
 from pilotage.web.ui.rendering import View
 from pilotage.web.ui.routing import Found
 
 SIMILAR = 6
 MOST_COMPARED = 4
 _CANDIDATES = 8
+_SILENT = {"", "unknown", "not-stated"}
+"""Slugs that say that nothing is known: drawn as such, not as a term."""
 
 
 def incident(view: View) -> Found | Response:
@@ -26,19 +30,25 @@ def incident(view: View) -> Found | Response:
     stored = catalogue.stored(name, view.audience)
     if stored.id != name:
         return RedirectResponse(view.u(f"/incidents/{stored.id}"), 301)
-    shown = seen(view, stored)
     related = catalogue.related(stored.id, view.audience, view.lang, limit=SIMILAR)
+    return "incident.html", context_of(view, stored, related)
+
+
+def context_of(view: View, stored: Stored, related: RelatedAnswer) -> dict[str, Any]:
+    """What the page of an incident shows."""
+    shown = seen(view, stored)
     most = max((hit.score for hit in related.hits), default=0.0)
-    revisions = catalogue.store.revisions(stored.id, view.audience)
-    return "incident.html", {
+    return {
         "i": shown,
         "r": shown.record,
         "chain": shown.chain(view.t),
         "related": [(hit, bar(hit, most)) for hit in related.hits],
+        "reason_class": REASON_CLASS,
         "related_total": related.total,
-        "revisions": revisions,
+        "revisions": view.doors.catalogue.store.revisions(stored.id, view.audience),
         "facts": facts(view, shown),
-        "tags": [tags for facet in ("component", "symptom") for tags in [(facet, _slugs(view, shown, facet))]],
+        "components": _slugs(view, shown, "component"),
+        "symptoms": _slugs(view, shown, "symptom"),
         "withdrawn": shown.record.status == "withdrawn",
     }
 
@@ -49,15 +59,16 @@ def seen(view: View, stored: Stored) -> Incident:
 
 
 def _slugs(view: View, shown: Incident, facet: str) -> list[Tag]:
-    slugs = {
+    slugs: list[str] | None = {
         "domain": shown.record.domain,
         "component": shown.record.components,
         "symptom": shown.record.symptoms,
         "contributing": shown.record.contributing,
         "root_cause": shown.record.causes,
-        "detection": [shown.record.detection_kind] if shown.record.detection_kind else [],
-        "severity": [shown.record.severity] if shown.record.severity and shown.record.severity != "unknown" else [],
+        "detection": [shown.record.detection_kind or ""],
+        "severity": [shown.record.severity or ""],
     }[facet]
+    slugs = [slug for slug in slugs or [] if slug not in _SILENT]
     return shown.tags(facet, slugs, view.doors.catalogue.vocabulary)
 
 
@@ -79,7 +90,7 @@ def facts(view: View, shown: Incident) -> list[Fact]:
     return [
         Fact("root_cause", "root_cause", tuple(_slugs(view, shown, "root_cause"))),
         Fact("domain", "domain", tuple(_slugs(view, shown, "domain"))),
-        Fact("detection", "detection_kind", tuple(_slugs(view, shown, "detection"))),
+        Fact("detection", "detection", tuple(_slugs(view, shown, "detection"))),
         Fact("severity", "severity", tuple(_slugs(view, shown, "severity"))),
         Fact("region", "impact.region", text=shown.value("impact.region"), tongue=tongue),
         Fact("users", "impact.users", text=shown.value("impact.users"), tongue=tongue),
@@ -125,11 +136,15 @@ def compare(view: View) -> Found:
         InvalidInput: more than four are given.
         NotFound: one of them is not there.
     """
-    names = list(dict.fromkeys(name.strip() for name in view.request.query_params.getlist("id") if name.strip()))
+    names = list(
+        dict.fromkeys(name.strip() for name in view.request.query_params.getlist("id") if name.strip())
+    )
     if len(names) > MOST_COMPARED:
         raise InvalidInput(f"{len(names)} incidents are too many side by side", hint="Choose two to four.")
     catalogue = view.doors.catalogue
-    shown = {stored.id: seen(view, stored) for stored in (catalogue.stored(name, view.audience) for name in names)}
+    shown = {
+        stored.id: seen(view, stored) for stored in (catalogue.stored(name, view.audience) for name in names)
+    }
     incidents = list(shown.values())
     candidates = []
     if 0 < len(incidents) < MOST_COMPARED:
@@ -140,6 +155,8 @@ def compare(view: View) -> Found:
         "rows": rows(view, incidents) if len(incidents) > 1 else [],
         "candidates": candidates,
         "most": MOST_COMPARED,
+        "pairs_with": lambda ids, other: [("id", id_) for id_ in [*ids, other]],
+        "pairs_without": lambda ids, other: [("id", id_) for id_ in ids if id_ != other],
     }
 
 
@@ -157,8 +174,12 @@ def rows(view: View, incidents: list[Incident]) -> list[Row]:
         "mechanism": lambda record: "\n\n".join(
             f"{number}. {step.label.get(view.lang)}" for number, step in enumerate(record.mechanism, start=1)
         ),
-        "remediation": lambda record: "\n\n".join(action.text.get(view.lang) for action in record.remediation or []),
+        "remediation": lambda record: "\n\n".join(
+            action.text.get(view.lang) for action in record.remediation or []
+        ),
         "lessons": lambda record: record.lessons.get(view.lang) if record.lessons else "",
     }
-    found += [Row(name, texts=tuple(text(shown.record) for shown in incidents)) for name, text in texts.items()]
+    found += [
+        Row(name, texts=tuple(text(shown.record) for shown in incidents)) for name, text in texts.items()
+    ]
     return found

@@ -1,10 +1,7 @@
-"""From a template to a response: the words of the reader's language, addresses, headers, a small cache."""
+"""From a template to a response: the words of the reader's language, addresses, icons."""
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,27 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pilotage.core.text import printable
-from pilotage.library.record import LANGS, Lang
-from pilotage.library.stores.protocol import Audience
-from pilotage.web.doors import LANG_COOKIE, THEME_COOKIE, Doors, audience_of, doors_of, language_of
+from pilotage.library.record import LANGS, Lang, Record
+from pilotage.library.stores.protocol import Audience, Tag
+from pilotage.library.terms import FACETS
+from pilotage.web.doors import THEME_COOKIE, Doors, audience_of, doors_of, language_of
 from pilotage.web.ui import text
 from pilotage.web.ui.assets import Assets
+from pilotage.web.ui.titles import title_of
 from pilotage.web.ui.words import Words
-
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "strict-origin-when-cross-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
-_VARY = "Accept-Encoding, Accept-Language, Authorization, Cookie"
-_MOST_KEPT = 256
-_LONGEST_KEPT = 400_000
 
 
 @dataclass
@@ -76,9 +60,9 @@ class View:
 
     @property
     def carried(self) -> dict[str, str]:
-        """`lang`, as long as the address and not the cookie decides it."""
+        """`lang`, when the address and not the cookie decides it: links within the page keep it."""
         asked = self.request.query_params.get("lang", "")
-        return {"lang": asked} if asked in LANGS and self.request.cookies.get(LANG_COOKIE) != asked else {}
+        return {"lang": asked} if asked in LANGS else {}
 
     def u(self, path: str, pairs: Sequence[tuple[str, str]] = (), **params: Any) -> str:
         """The address of a page of ours."""
@@ -117,36 +101,11 @@ class View:
         return self.doors.catalogue.vocabulary.facet_label(facet, slug, self.lang)
 
 
-class Kept:
-    """Rendered pages, as long as the store stays as it is. Bounded, shared between threads."""
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[object, ...], tuple[bytes, str]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[object, ...]) -> tuple[bytes, str] | None:
-        """A page and its tag."""
-        with self._lock:
-            if key in self._pages:
-                self._pages.move_to_end(key)
-            return self._pages.get(key)
-
-    def put(self, key: tuple[object, ...], page: tuple[bytes, str]) -> None:
-        """Keeps a page; the one that was not asked for longest goes."""
-        if len(page[0]) > _LONGEST_KEPT:
-            return
-        with self._lock:
-            self._pages[key] = page
-            while len(self._pages) > _MOST_KEPT:
-                self._pages.popitem(last=False)
-
-
 class Renderer:
     """The templates of one app."""
 
     def __init__(self) -> None:
         self.assets = Assets()
-        self.kept = Kept()
         self.env = Environment(
             loader=PackageLoader("pilotage.web.ui", "templates"),
             autoescape=True,
@@ -156,7 +115,13 @@ class Renderer:
             finalize=_shown,
             auto_reload=False,
         )
-        self.env.globals |= {"asset": self.assets.address, "LANGS": LANGS}
+        self.env.globals |= {
+            "asset": self.assets.address,
+            "LANGS": LANGS,
+            "title": title_of,
+            "record_date": _record_date,
+            "term_url": _term_url,
+        }
         self.env.filters |= {
             "prose": text.prose,
             "inline": text.inline,
@@ -187,23 +152,7 @@ class Renderer:
     ) -> Response:
         """A page."""
         body = self.html(view, template, context).encode("utf-8", "replace")
-        return self.answer(view, body, tag_of(body), status=status)
-
-    def answer(self, view: View, body: bytes, tag: str, *, status: int = 200) -> Response:
-        """A page that is rendered already; 304 where the reader has it."""
-        headers = {**HEADERS, "Vary": _VARY, "Content-Language": view.lang}
-        # A page with private records must not lie in any cache.
-        headers["Cache-Control"] = "no-cache" if view.audience == "public" else "private, no-store"
-        if status == 200 and view.audience == "public":  # noqa: PLR2004
-            headers["ETag"] = tag
-            if tag in view.request.headers.get("if-none-match", ""):
-                return Response(status_code=304, headers=headers)
-        return Response(body, status, headers, "text/html")
-
-
-def tag_of(body: bytes) -> str:
-    """The weak ETag of a page: weak, since it may be compressed on its way."""
-    return f'W/"{hashlib.sha256(body).hexdigest()[:20]}"'
+        return Response(body, status, {"Content-Language": view.lang}, "text/html")
 
 
 def _shown(value: Any) -> Any:
@@ -211,6 +160,24 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Markup):
         return value
     return printable(value) if isinstance(value, str) else value
+
+
+def _record_date(record: Record, lang: Lang) -> tuple[str, str]:
+    return (
+        text.date_text(record.date, record.date_precision, lang),
+        text.date_attribute(record.date, record.date_precision),
+    )
+
+
+def _term_url(view: View, tag: Tag) -> str:
+    """Where a term leads: organisations have pages of their own, years are a topic."""
+    facet, slug = tag
+    if facet == "organisation":
+        return view.u(f"/organisations/{quote(slug)}")
+    kind = FACETS[facet]
+    if kind and slug in view.doors.catalogue.vocabulary.terms.get(kind, {}):
+        return view.u(f"/vocabulary/{kind}/{quote(slug)}")
+    return view.u("/topics", [("facet", f"{facet}:{slug}")])
 
 
 def _number(value: float) -> str:

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from pilotage.core.errors import InvalidInput, PilotageError
+from pilotage.core.errors import InvalidInput
 from pilotage.library.analysis import words
-from pilotage.library.record import Record, read_record
+from pilotage.library.record import read_record
 from pilotage.library.search.answer import FIELD_LABELS, Answer, Hit
 from pilotage.library.search.engine import Request as Asked
 from pilotage.library.search.query import Query
 from pilotage.library.stores.protocol import Filters, Tag
 from pilotage.library.terms import FACETS, Term
-from pilotage.web.ui.rendering import HEADERS, Renderer, View
-from pilotage.web.ui.routing import Found, Page, status_of
+from pilotage.web.errors import Problem, answer_of, problem_of
+from pilotage.web.ui.rendering import Renderer, View
+from pilotage.web.ui.routing import Found, Page
 from pilotage.web.ui.routing import endpoint as page_endpoint
 from pilotage.web.ui.state import PAGE, State, facet_words, offset_of
 
@@ -101,7 +101,9 @@ def state_of(view: View, values: Sequence[tuple[str, str]] | None = None) -> Sta
     return State(single.get("q", ""), terms, offset_of(single))
 
 
-def facets(view: View, counts: Mapping[str, Mapping[str, int]], state: State) -> list[tuple[str, list[Value]]]:
+def facets(
+    view: View, counts: Mapping[str, Mapping[str, int]], state: State
+) -> list[tuple[str, list[Value]]]:
     """The facets beside a list: chosen values first, then the most frequent; years as a calendar has them."""
     chosen = set(state.terms)
     found = []
@@ -111,7 +113,8 @@ def facets(view: View, counts: Mapping[str, Mapping[str, int]], state: State) ->
             if one == facet:
                 values.setdefault(slug, 0)
         listed = [
-            Value((facet, slug), view.facet(facet, slug), n, (facet, slug) in chosen) for slug, n in values.items()
+            Value((facet, slug), view.facet(facet, slug), n, (facet, slug) in chosen)
+            for slug, n in values.items()
         ]
         if facet == "year":
             listed.sort(key=lambda value: (not value.on, -int(value.tag[1])))
@@ -167,12 +170,16 @@ def readings(query: Query, view: View) -> list[Read]:
         found.setdefault((mention.first, mention.last), []).append(
             mention.term.label.get(view.lang) or mention.term.slug
         )
-    read = [Read(" ".join(spoken[a : b + 1]), " · ".join(dict.fromkeys(names))) for (a, b), names in found.items()]
+    read = [
+        Read(" ".join(spoken[a : b + 1]), " · ".join(dict.fromkeys(names))) for (a, b), names in found.items()
+    ]
     for facet, slug in query.filters.all_of:
         read.append(Read(view.t(f"facet_{facet}"), view.facet(facet, slug)))
     for facet, slug in query.filters.none_of:
         read.append(Read(f"− {view.t(f'facet_{facet}')}", view.facet(facet, slug)))
-    read += [Read(f"{year}-{month:02}" if month else year, view.t("facet_year")) for year, month in query.dates]
+    read += [
+        Read(f"{year}-{month:02}" if month else year, view.t("facet_year")) for year, month in query.dates
+    ]
     if query.require:
         read.append(Read(view.t("read_phrase"), str(len(query.require))))
     if query.exclude:
@@ -204,7 +211,13 @@ def _wider(view: View, state: State) -> list[tuple[Tag, int]]:
     found = []
     for term in state.terms[:4]:
         asked = Asked(
-            state.text, Filters(all_of=state.without(term).terms), view.audience, view.lang, 1, 0, facets=False
+            state.text,
+            Filters(all_of=state.without(term).terms),
+            view.audience,
+            view.lang,
+            1,
+            0,
+            facets=False,
         )
         total = view.doors.catalogue.search(asked).total
         if total:
@@ -214,15 +227,16 @@ def _wider(view: View, state: State) -> list[tuple[Tag, int]]:
 
 def endpoint(renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
     """The endpoint of `/search`: an address, or a form for what no address can hold."""
-    get = page_endpoint(renderer, _from_address, keep=False)
+    get = page_endpoint(renderer, _from_address)
 
     async def answer(request: Request) -> Response:
         if request.method != "POST":
             return await get(request)
         body = await _body(request)
         if body is None:
-            return Response("The form is longer than 1 MB.", 413, HEADERS)
-        return await page_endpoint(renderer, _from_form(body), keep=False)(request)
+            hint = "A search reads the first 20 kB of a text."
+            return answer_of(request, Problem(413, InvalidInput.code, "the form is longer than 1 MB", hint))
+        return await page_endpoint(renderer, _from_form(body))(request)
 
     return answer
 
@@ -273,12 +287,8 @@ def _after_buttons(view: View, state: State, values: list[tuple[str, str]]) -> S
     return state
 
 
-def _refused(view: View, template: str, state: State, error: PilotageError) -> Found | Response:
+def _refused(view: View, template: str, state: State, error: InvalidInput) -> Response:
     renderer: Renderer = view.request.app.state.renderer
-    context = {"state": state, "error": error, "answer": None, "facets": [], "hits": [], "read": []}
-    return renderer.respond(view, template, context, status=int(status_of(error)))
-
-
-def summary_of(record: Record, view: View) -> str:
-    """The beginning of a record's summary."""
-    return record.summary.get(view.lang) if record.summary else ""
+    problem = problem_of(error)
+    context = {"state": state, "problem": problem, "answer": None, "facets": [], "hits": [], "read": []}
+    return renderer.respond(view, template, context, status=problem.status)

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from pilotage.library.record import LANGS
 from pilotage.web.doors import LANG_COOKIE, THEME_COOKIE, doors_of
-from pilotage.web.ui.rendering import HEADERS, Renderer, View
+from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found
 
 _YEAR = 31_536_000
@@ -27,11 +27,13 @@ def about_api(view: View) -> Found:
 
 async def preferences(request: Request) -> Response:
     """Keeps a choice of language or colours in a cookie and goes back to where it was made."""
-    response = RedirectResponse(_back(request.query_params.get("back", "/")), 303, HEADERS)
+    response = RedirectResponse(_back(request.query_params.get("back", "/")), 303)
     for name, (cookie, known) in _CHOICES.items():
         value = request.query_params.get(name)
         if value in known:
-            response.headers.append("Set-Cookie", _cookie(cookie, value, secure=request.url.scheme == "https"))
+            response.headers.append(
+                "Set-Cookie", _cookie(cookie, value, secure=request.url.scheme == "https")
+            )
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -55,7 +57,13 @@ def _cookie(name: str, value: str, *, secure: bool) -> str:
 async def robots(request: Request) -> Response:
     """What crawlers may read: every record once, no search pages."""
     base = (doors_of(request).settings.web.base_url or str(request.base_url)).rstrip("/")
-    lines = ["User-agent: *", "Disallow: /search", "Disallow: /preferences", "Disallow: /compare", f"# {base}/incidents"]
+    lines = [
+        "User-agent: *",
+        "Disallow: /search",
+        "Disallow: /preferences",
+        "Disallow: /compare",
+        f"# {base}/incidents",
+    ]
     return PlainTextResponse("\n".join(lines) + "\n", headers={"Cache-Control": "public, max-age=3600"})
 
 

@@ -82,7 +82,9 @@ def facet_words(pairs: Iterable[tuple[str, str]]) -> list[str]:
         elif key in FACETS and value:
             found.append(f"{key}:{value}")
     if len(found) > MOST_TERMS:
-        raise InvalidInput(f"{len(found)} facet terms are too many", hint=f"At most {MOST_TERMS} may be given.")
+        raise InvalidInput(
+            f"{len(found)} facet terms are too many", hint=f"At most {MOST_TERMS} may be given."
+        )
     return found
 
 

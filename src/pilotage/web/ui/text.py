@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from pilotage.core.text import printable, shorten
+from pilotage.library.analysis import is_stopword
 from pilotage.library.record import Lang
 from pilotage.library.search.snippets import Snippet
 
@@ -63,6 +64,9 @@ def marked(snippet: Snippet) -> Markup:
     """A snippet with its matches in `<mark>`."""
     parts, last = Markup(), 0
     for start, end in snippet.marks:
+        # A label such as `Load balancing and ingress` marks its `and` too, which says nothing.
+        if is_stopword(snippet.text[start:end].lower()):
+            continue
         parts += escape(printable(snippet.text[last:start]))
         parts += Markup("<mark>") + escape(printable(snippet.text[start:end])) + Markup("</mark>")
         last = end

@@ -1,0 +1,234 @@
+"""CronJobs and Jobs: runs that pile up, settings that take no effect, retries that take node after node."""
+# ruff: noqa: D205 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pilotage.checks.model import (
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Operation,
+    Pass,
+    Severity,
+    Unknown,
+    check,
+)
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Scene
+from pilotage.checks.schedule import Schedule, read_schedule
+from pilotage.checks.values import KeyPath, as_int, as_map, as_text, dig, dotted, human_seconds
+from pilotage.checks.workloads import Workload, workload_of
+
+ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
+UNIVERSE = "universe-2017-07-21-greedy-kubernetes-job"
+
+_SPEC: KeyPath = ("spec",)
+_JOB: KeyPath = ("spec", "jobTemplate", "spec")
+_LEVELS: tuple[KeyPath, ...] = (
+    (),
+    ("metadata",),
+    ("spec", "jobTemplate"),
+    ("spec", "jobTemplate", "metadata"),
+    _JOB,
+    (*_JOB, "template"),
+    (*_JOB, "template", "metadata"),
+    (*_JOB, "template", "spec"),
+)
+_OF_CRONJOB = (
+    "concurrencyPolicy",
+    "successfulJobsHistoryLimit",
+    "failedJobsHistoryLimit",
+    "startingDeadlineSeconds",
+)
+_OF_JOB = ("backoffLimit", "ttlSecondsAfterFinished", "completions", "parallelism")
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_OFTEN_MINUTES = 15
+
+
+def _cronjobs(scene: Scene) -> Iterator[tuple[Workload, Schedule | None]]:
+    for one in scene.of("CronJob"):
+        view = workload_of(one)
+        if view is not None and not view.partial:
+            yield view, read_schedule(as_text(one.spec.get("schedule")))
+
+
+def _suspended(view: Workload) -> bool:
+    return view.object.spec.get("suspend") is True
+
+
+def _misplaced(data: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str, KeyPath]]:
+    """Level, key and right level of every setting that stands where nobody reads it."""
+    for level in (*_LEVELS, _SPEC):
+        here = as_map(dig(data, *level))
+        if level != _SPEC:
+            yield from ((level, key, _SPEC) for key in _OF_CRONJOB if key in here)
+        if level != _JOB:
+            yield from ((level, key, _JOB) for key in _OF_JOB if key in here)
+
+
+def _as_applied(one: KubeObject) -> Mapping[str, Any]:
+    """The object as somebody wrote it; a cluster drops the fields that it does not know."""
+    if not one.live:
+        return one.data
+    text = as_text(one.annotations.get(_LAST_APPLIED))
+    try:
+        return as_map(json.loads(text)) if text else one.data
+    except ValueError:
+        return one.data
+
+
+@check(
+    "cron-policy-misplaced",
+    title="CronJob settings stand at the wrong level and take no effect",
+    severity=Severity.HIGH,
+    incidents=(ZALANDO,),
+    about=("CronJob",),
+)
+def cron_policy_misplaced(scene: Scene) -> Answers:
+    """What it does
+    Looks for settings of a CronJob (`concurrencyPolicy`, the two history limits, `startingDeadlineSeconds`)
+    that stand in the job template or the pod template, and for settings of a Job (`backoffLimit`,
+    `ttlSecondsAfterFinished`, `completions`, `parallelism`) in the pod template or in the CronJob's own
+    spec. In a cluster such fields are already dropped; there it reads the annotation of the last `kubectl
+    apply`.
+
+    Why it matters
+    The API server drops a field that it does not know at that level, unless it was asked to validate
+    strictly. The manifest says `Forbid`, the cluster does `Allow`: slow runs are started beside each other
+    until the API server has no memory left.
+
+    Incidents
+    In Zalando's CronJob, due every 15 minutes, `concurrencyPolicy: Forbid` and both history limits stood in
+    the pod template. Pods grew in number, the API server was killed for memory, and ingress lost its
+    routes.
+
+    Fix
+    Move the fields to the level that reads them: those of a CronJob to `spec`, those of a Job to
+    `spec.jobTemplate.spec`.
+
+    References:
+    - https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/cron-job-v1/
+    - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+    """
+    for one in scene.of("CronJob"):
+        written = _as_applied(one)
+        found = list(_misplaced(written))
+        if not found:
+            yield Pass(one)
+        for level in dict.fromkeys(level for level, _, _ in found):
+            yield _misplaced_gap(
+                one, written, level, [(key, right) for at, key, right in found if at == level]
+            )
+
+
+def _misplaced_gap(
+    one: KubeObject, written: Mapping[str, Any], level: KeyPath, found: list[tuple[str, KeyPath]]
+) -> Gap:
+    lost = [(key, right) for key, right in found if key not in as_map(dig(written, *right))]
+    worst = Severity.LOW
+    if lost:
+        keys = {key for key, _ in lost}
+        worst = Severity.HIGH if keys & set(_OF_CRONJOB) else Severity.MEDIUM
+        worst = Severity.CRITICAL if "concurrencyPolicy" in keys else worst
+    where = f"`{dotted(level)}`" if level else "the top level"
+    names = ", ".join(f"`{key}`" for key, _ in found)
+    rights = " and ".join(dict.fromkeys(f"`{dotted(right)}`" for _, right in found))
+    verb = "stands" if len(found) == 1 else "stand"
+    moves = tuple(
+        Operation("move", (*right, key), source=(*level, key))
+        for key, right in lost
+        if isinstance(dig(written, *right), dict)
+    )
+    return Gap(
+        one,
+        f"{names} {verb} in {where}, where nothing reads {'it' if len(found) == 1 else 'them'}; the place is {rights}",
+        (*level, found[0][0]),
+        evidence=tuple(f"{dotted((*level, key))}: {dig(written, *level, key)}" for key, _ in found),
+        fix=f"Move {names} to {rights}.",
+        patch=() if one.live else moves,
+        severity=worst,
+    )
+
+
+@check(
+    "cron-overlap-unbounded",
+    title="Runs of a frequent CronJob may pile up without a bound",
+    severity=Severity.HIGH,
+    incidents=(ZALANDO,),
+    about=("CronJob",),
+)
+def cron_overlap_unbounded(scene: Scene) -> Answers:
+    """What it does
+    Looks for CronJobs that run every 15 minutes or more often, allow runs beside each other
+    (`concurrencyPolicy` is `Allow` or absent) and set no `activeDeadlineSeconds`. Where `Allow` is written
+    down, somebody chose it: the finding is then of medium severity.
+
+    Why it matters
+    When one run takes longer than the interval, or hangs, the next is started beside it, and the next.
+    Nothing ends them. Every pod costs memory in the API server, in etcd and in each component that watches
+    pods.
+
+    Incidents
+    Zalando's CronJob ran every 15 minutes without a policy in force and without a deadline; its pods grew
+    in number and the API server was killed for lack of memory.
+
+    Fix
+    Set `concurrencyPolicy: Forbid` (or `Replace`) in the CronJob's `spec`, and `activeDeadlineSeconds`
+    below the interval in `spec.jobTemplate.spec`.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#concurrency-policy
+    - https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup
+    """
+    for view, schedule in _cronjobs(scene):
+        one = view.object
+        policy = one.spec.get("concurrencyPolicy")
+        if policy in {"Forbid", "Replace"} or _deadline(view) is not None:
+            yield Pass(one)
+        elif _suspended(view):
+            yield NotApplicable(one, "it is suspended")
+        elif any(key == "concurrencyPolicy" for _, key, _ in _misplaced(_as_applied(one))):
+            yield NotApplicable(one, "its policy is misplaced: see cron-policy-misplaced")
+        elif schedule is None:
+            yield Unknown(
+                f"its schedule cannot be read: {one.spec.get('schedule')!r}", one, ("spec", "schedule")
+            )
+        elif schedule.interval_minutes > _OFTEN_MINUTES:
+            yield Pass(one)
+        else:
+            yield _overlap_gap(one, schedule, chosen=policy == "Allow")
+
+
+def _deadline(view: Workload) -> int | None:
+    for value in (view.job.get("activeDeadlineSeconds"), view.pod.get("activeDeadlineSeconds")):
+        if (seconds := as_int(value)) is not None:
+            return seconds
+    return None
+
+
+def _overlap_gap(one: KubeObject, schedule: Schedule, *, chosen: bool) -> Gap:
+    every = human_seconds(schedule.interval_minutes * 60)
+    stated = "says `Allow`" if chosen else "is absent, which means `Allow`"
+    return Gap(
+        one,
+        f"It runs every {every}, `concurrencyPolicy` {stated}, and no `activeDeadlineSeconds` ends a run that hangs",
+        ("spec", "concurrencyPolicy") if chosen else ("spec", "schedule"),
+        evidence=(
+            f"spec.schedule: {one.spec.get('schedule')}",
+            f"spec.concurrencyPolicy: {one.spec.get('concurrencyPolicy', 'absent')}",
+            "spec.jobTemplate.spec.activeDeadlineSeconds: absent",
+        ),
+        fix="Set `spec.concurrencyPolicy: Forbid`, and `spec.jobTemplate.spec.activeDeadlineSeconds` below "
+        f"{int(schedule.interval_minutes * 60)}.",
+        patch=(Operation("replace" if chosen else "add", ("spec", "concurrencyPolicy"), "Forbid"),),
+        severity=Severity.MEDIUM if chosen else None,
+        confidence=Confidence.MEDIUM if chosen else Confidence.HIGH,
+    )
+
+
+CHECKS = (cron_policy_misplaced, cron_overlap_unbounded)

@@ -1,0 +1,458 @@
+"""Rollouts and drains: how many pods behind traffic may be gone at once."""
+# ruff: noqa: D205 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pilotage.checks.model import (
+    DOCUMENTATION_ONLY,
+    Answer,
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Operation,
+    Pass,
+    Severity,
+    check,
+)
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Exposure, Scale, Scene
+from pilotage.checks.values import as_list, as_map, dig, percent_or_count
+from pilotage.checks.workloads import Workload
+
+SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
+BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
+DESCHEDULER = "uk-ministry-of-justice-2025-03-18-descheduler-evicted-pods-of-cordoned-nodes"
+LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
+
+_WAYS = {
+    "edge": "traffic from outside",
+    "webhook": "calls of the API server",
+    "api": "calls of the API server",
+}
+
+
+def _serving(scene: Scene, *kinds: str) -> Iterator[tuple[Workload, Exposure | None]]:
+    for workload in scene.workloads:
+        if workload.kind in kinds:
+            yield workload, scene.exposed(workload)
+
+
+def _served_by(exposure: Exposure) -> str:
+    what = _WAYS.get(exposure.by, "requests from inside")
+    return f"{what} through {exposure.object.key}"
+
+
+def _claims(workload: Workload) -> bool:
+    """Whether its pods hold a volume that only one node may mount."""
+    volumes = as_list(workload.pod.get("volumes"))
+    return any(isinstance(dig(volume, "persistentVolumeClaim"), dict) for volume in volumes)
+
+
+@check(
+    "recreate-behind-traffic",
+    title="Every rollout takes all pods behind traffic away first",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(SCAP,),
+    about=("Deployment",),
+    needs=("Service",),
+)
+def recreate_behind_traffic(scene: Scene) -> Answers:
+    """What it does
+    Looks for Deployments with the strategy `Recreate` to which an Ingress, another route, a webhook or a
+    Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume
+    claim (so that two of them may not run beside each other), the severity is lower.
+
+    Why it matters
+    `Recreate` stops all old pods and only then starts new ones. Until a new one is ready there is nothing
+    that could answer; when the new version does not start, that lasts until somebody rolls back.
+
+    Incidents
+    At Wikimedia a deploy run took more than nine of ten servers out of the balancer before it put any back,
+    and nearly all requests failed. It was another tool; the mechanism is that of `Recreate`.
+
+    Fix
+    Use `RollingUpdate` with `maxUnavailable: 0` and a readiness probe. Where a volume forbids two pods, use a
+    StatefulSet with more than one replica, or plan each rollout as a time of unavailability.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#recreate-deployment
+    """
+    for workload, exposure in _serving(scene, "Deployment"):
+        scale = scene.scale(workload)
+        if workload.strategy != "Recreate" or exposure is None:
+            yield Pass(workload.object)
+        elif scale is not None and scale.most == 0:
+            yield NotApplicable(workload.object, "it is scaled to zero")
+        else:
+            yield _recreate_gap(workload, exposure, scale)
+
+
+def _recreate_gap(workload: Workload, exposure: Exposure, scale: Scale | None) -> Gap:
+    severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
+    claims = _claims(workload)
+    pods = "its one pod" if scale is not None and scale.least <= 1 else "all its pods"
+    fix = ""
+    if claims:
+        fix = (
+            "Its pods hold a volume claim: make the volume ReadWriteMany or the workload a StatefulSet with more than "
+            "one replica, or plan each rollout as a time of unavailability."
+        )
+    return Gap(
+        workload.object,
+        f"`Recreate` stops {pods} before a new one starts, and it gets {_served_by(exposure)}",
+        ("spec", "strategy", "type"),
+        evidence=("spec.strategy.type: Recreate", f"spec.replicas: {workload.replicas}"),
+        fix=fix,
+        severity=severity.lowered() if claims else severity,
+        related=(exposure.object,),
+    )
+
+
+@check(
+    "rollout-all-unavailable",
+    title="A rolling update may take all pods behind traffic away at once",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(SCAP,),
+    about=("Deployment", "DaemonSet"),
+    needs=("Service",),
+)
+def rollout_all_unavailable(scene: Scene) -> Answers:
+    """What it does
+    Works out how many pods a rolling update may make unavailable (`maxUnavailable`, percentages rounded as
+    the controller does, against the least number of replicas that an autoscaler allows) and speaks up when
+    that is all of them, for Deployments and DaemonSets to which an Ingress, another route or a webhook
+    leads.
+
+    Why it matters
+    `maxUnavailable: 1` looks careful and is everything when there is one replica; so is `100%` on a
+    DaemonSet of ingress controllers. The rollout then stops serving first and starts the new version after.
+
+    Incidents
+    At Wikimedia a deploy run had more than nine of ten servers out of the balancer at the same time, and
+    nearly all requests failed. It was another tool; the mechanism is the same.
+
+    Fix
+    Set `maxUnavailable: 0` with `maxSurge: 1` (on a DaemonSet `1`), or run enough replicas that some remain.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#max-unavailable
+    """
+    for workload in scene.workloads:
+        if workload.kind not in {"Deployment", "DaemonSet"}:
+            continue
+        exposure = scene.exposed(workload, "edge", "webhook", "api")
+        if exposure is None or workload.strategy != "RollingUpdate":
+            yield NotApplicable(workload.object, "no traffic from outside, or no rolling update")
+        else:
+            yield _unavailable(scene, workload, exposure)
+
+
+def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer:
+    key = "strategy" if workload.kind == "Deployment" else "updateStrategy"
+    path = ("spec", key, "rollingUpdate", "maxUnavailable")
+    stated = workload.object.get(*path)
+    if stated is None:
+        return Pass(workload.object)
+    scale = scene.scale(workload)
+    least = scale.least if scale is not None else None
+    if least is None:
+        gone = stated == "100%"
+    else:
+        number = percent_or_count(stated, least, round_up=False)
+        gone = number is not None and number >= least > 0
+    if not gone:
+        return Pass(workload.object)
+    of = "all pods" if least is None else f"all {least} replicas" if least > 1 else "the one replica"
+    return Gap(
+        workload.object,
+        f"`maxUnavailable: {stated}` lets a rollout take {of} away at once, and it gets {_served_by(exposure)}",
+        path,
+        evidence=(
+            f"{'.'.join(path)}: {stated}",
+            *((f"least replicas: {least}",) if least is not None else ()),
+        ),
+        patch=(Operation("replace", path, 0 if workload.kind == "Deployment" else 1),),
+        related=(exposure.object,),
+    )
+
+
+@check(
+    "single-replica-edge",
+    title="One pod alone gets the traffic from outside",
+    severity=Severity.MEDIUM,
+    incidents=(BOSKOS,),
+    about=("Deployment", "StatefulSet", "Rollout"),
+    needs=("Service",),
+    chart_severity=Severity.LOW,
+)
+def single_replica_edge(scene: Scene) -> Answers:
+    """What it does
+    Looks for workloads of one replica (no autoscaler that keeps more) to which an Ingress, another route or
+    a Service with a port outside of the cluster leads. Those with `Recreate` or with an update that takes
+    the one pod away first are told by `recreate-behind-traffic` and `rollout-all-unavailable`.
+
+    Why it matters
+    A drained or lost node, an eviction or a crash of that one pod is an outage of its whole service, as
+    long as the next one takes to start; and when the next one cannot start, until somebody notices.
+
+    Incidents
+    Kubernetes' own CI lent out projects through a StatefulSet of one pod. A node was drained in an upgrade,
+    the new pod crash-looped, and jobs failed for nine hours.
+
+    Fix
+    Run at least two replicas on different nodes, with a PodDisruptionBudget; where only one may work at a
+    time, run standbys with leader election.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/pods/disruptions/
+    """
+    for workload, _ in _serving(scene, "Deployment", "StatefulSet", "Rollout"):
+        exposure = scene.exposed(workload, "edge")
+        scale = scene.scale(workload)
+        if exposure is None or scale is None:
+            yield NotApplicable(workload.object, "no traffic from outside leads to it")
+        elif scale.least != 1:
+            yield Pass(workload.object)
+        elif workload.strategy == "Recreate" or (
+            workload.strategy == "RollingUpdate" and isinstance(_unavailable(scene, workload, exposure), Gap)
+        ):
+            yield NotApplicable(workload.object, "see recreate-behind-traffic and rollout-all-unavailable")
+        else:
+            stated = workload.stated_replicas
+            yield Gap(
+                workload.object,
+                f"One replica alone gets {_served_by(exposure)}",
+                ("spec", "replicas") if scale.autoscaler is None else (),
+                evidence=(
+                    f"spec.replicas: {stated if stated is not None else 'absent, which means 1'}"
+                    if scale.autoscaler is None
+                    else f"{scale.autoscaler.key}: keeps 1 replica at least",
+                ),
+                confidence=Confidence.HIGH if stated is not None or scale.autoscaler else Confidence.MEDIUM,
+                related=(exposure.object,),
+            )
+
+
+@check(
+    "pdb-missing",
+    title="Nothing keeps a drain from taking all pods behind traffic at once",
+    severity=Severity.LOW,
+    incidents=(),
+    alike=(DESCHEDULER,),
+    about=("Deployment", "StatefulSet", "Rollout"),
+    needs=("Service", "PodDisruptionBudget"),
+)
+def pdb_missing(scene: Scene) -> Answers:
+    """What it does
+    Looks for workloads of at least two replicas to which an Ingress, another route, a webhook or a Service
+    with a port outside of the cluster leads, and that no PodDisruptionBudget covers.
+
+    Why it matters
+    Node upgrades, autoscalers and deschedulers evict pods as fast as they may. Only a budget tells them how
+    many must stay; without one they may take every replica in the same minute.
+
+    Incidents
+    At the UK Ministry of Justice a descheduler evicted the pods of all cordoned nodes at the same time, and
+    services went down. Which of them had budgets is not stated.
+
+    Fix
+    Add a PodDisruptionBudget that selects the workload's pods, with `maxUnavailable: 1`.
+
+    References:
+    - https://kubernetes.io/docs/tasks/run-application/configure-pdb/
+    """
+    for workload, _ in _serving(scene, "Deployment", "StatefulSet", "Rollout"):
+        exposure = scene.exposed(workload, "edge", "webhook", "api")
+        scale = scene.scale(workload)
+        if exposure is None or scale is None or scale.least < 2:  # noqa: PLR2004
+            yield NotApplicable(workload.object, "one replica, or no traffic from outside")
+        elif scene.budgets_of(workload):
+            yield Pass(workload.object)
+        else:
+            yield Gap(
+                workload.object,
+                f"{scale.least} replicas get {_served_by(exposure)}, and no PodDisruptionBudget covers them",
+                ("spec",),
+                evidence=(f"replicas: {scale.least}", f"labels of its pods: {dict(workload.pod_labels)}"),
+                confidence=Confidence.HIGH
+                if scene.live or scene.has("PodDisruptionBudget")
+                else Confidence.MEDIUM,
+                related=(exposure.object,),
+            )
+
+
+@check(
+    "pdb-blocks-drain",
+    title="A PodDisruptionBudget never allows an eviction",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(LOVEHOLIDAYS,),
+    about=("PodDisruptionBudget",),
+    needs=("Deployment", "StatefulSet"),
+    chart_severity=Severity.LOW,
+)
+def pdb_blocks_drain(scene: Scene) -> Answers:
+    """What it does
+    Works out how many of the pods that a PodDisruptionBudget covers may be evicted when all of them are
+    healthy (percentages rounded up, as the controller does, against the least number of replicas) and
+    speaks up when it is none.
+
+    Why it matters
+    Draining a node then waits for ever. Upgrades of nodes stand still half-way, or the one who carries them
+    out deletes the pods by force, which is what the budget was to prevent.
+
+    Incidents
+    At loveholidays an upgrade of 20 nodes stalled on slow drains: one node got through. Long grace periods
+    and local volumes were the reasons stated; the mechanism, drains that do not end, is the same.
+
+    Fix
+    Set `maxUnavailable: 1`, or `minAvailable` below the number of replicas; with one replica, run two.
+
+    References:
+    - https://kubernetes.io/docs/tasks/run-application/configure-pdb/
+    - https://kubernetes.io/docs/concepts/workloads/pods/disruptions/
+    """
+    for budget in scene.of("PodDisruptionBudget"):
+        selector = as_map(budget.spec.get("selector"))
+        workloads = scene.selected_by(budget, selector) if selector else []
+        scales = [scale for workload in workloads if (scale := scene.scale(workload)) is not None]
+        total = sum(scale.least for scale in scales)
+        if not scales or len(scales) < len(workloads) or total == 0:
+            yield NotApplicable(budget, "the number of pods that it covers is not known")
+            continue
+        allowed = _allowed(budget, total)
+        if allowed is None or allowed > 0:
+            yield Pass(budget)
+            continue
+        key = "maxUnavailable" if budget.spec.get("maxUnavailable") is not None else "minAvailable"
+        yield Gap(
+            budget,
+            f"`{key}: {budget.spec.get(key)}` with {total} pod{'s' if total > 1 else ''} allows no eviction",
+            ("spec", key),
+            evidence=(
+                f"spec.{key}: {budget.spec.get(key)}",
+                *(f"{workload.object.key}: {workload.replicas} replicas" for workload in workloads[:3]),
+            ),
+            confidence=Confidence.MEDIUM if any(scale.autoscaler for scale in scales) else Confidence.HIGH,
+            related=tuple(workload.object for workload in workloads[:3]),
+        )
+
+
+def _allowed(budget: KubeObject, total: int) -> int | None:
+    most = budget.spec.get("maxUnavailable")
+    if most is not None:
+        return percent_or_count(most, total, round_up=True)
+    least = percent_or_count(budget.spec.get("minAvailable"), total, round_up=True)
+    return None if least is None else max(0, total - least)
+
+
+@check(
+    "pdb-overlap",
+    title="Two PodDisruptionBudgets cover the same pods, so none can be evicted",
+    severity=Severity.MEDIUM,
+    incidents=DOCUMENTATION_ONLY,
+    about=("Deployment", "StatefulSet", "Rollout", "DaemonSet"),
+    needs=("PodDisruptionBudget",),
+)
+def pdb_overlap(scene: Scene) -> Answers:
+    """What it does
+    Looks for workloads whose pods are covered by more than one PodDisruptionBudget.
+
+    Why it matters
+    The eviction API answers with an error for a pod that more than one budget covers, whatever the budgets
+    say. A drain of its node never ends.
+
+    Incidents
+    No public incident is known to us; the behaviour is documented.
+
+    Fix
+    Keep one budget for each set of pods; make the selectors disjoint.
+
+    References:
+    - https://kubernetes.io/docs/tasks/run-application/configure-pdb/#arbitrary-controllers-and-selectors
+    """
+    for workload in scene.workloads:
+        budgets = scene.budgets_of(workload)
+        if len(budgets) < 2 or len({(one.namespace, one.name) for one in budgets}) < 2:  # noqa: PLR2004
+            if budgets:
+                yield Pass(workload.object)
+            continue
+        names = " and ".join(f"`{one.name}`" for one in budgets)
+        yield Gap(
+            workload.object,
+            f"{names} cover the same pods: the eviction API refuses them all",
+            (*workload.template, "metadata", "labels"),
+            evidence=tuple(f"{one.key}: {one.spec.get('selector')}" for one in budgets),
+            related=tuple(budgets),
+        )
+
+
+@check(
+    "update-waits-for-restart",
+    title="An update does nothing until a pod happens to be replaced",
+    severity=Severity.MEDIUM,
+    incidents=(BOSKOS,),
+    about=("StatefulSet", "DaemonSet"),
+)
+def update_waits_for_restart(scene: Scene) -> Answers:
+    """What it does
+    Looks for StatefulSets and DaemonSets with the update strategy `OnDelete`, and for StatefulSets whose
+    `partition` is not below the number of replicas. A StatefulSet that an operator owns is left alone:
+    there the operator does the replacing.
+
+    Why it matters
+    Applying a new version changes nothing that anybody could see. The new version starts when a node is
+    drained or a pod dies, perhaps weeks later, at night, on all pods of a node pool in a row; nobody thinks
+    of the change by then.
+
+    Incidents
+    Kubernetes' CI updated a StatefulSet of one pod to a broken image; the pod was not replaced and all
+    looked well. Days later a node drain started the new image, which could not start, and CI failed for
+    nine hours.
+
+    Fix
+    Use `RollingUpdate`; where somebody must decide, use `partition` and lower it in the same change that
+    brings the new version, and alert on `updatedReplicas` below `replicas`.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies
+    """
+    for workload in scene.workloads:
+        one = workload.object
+        if workload.kind not in {"StatefulSet", "DaemonSet"}:
+            continue
+        partition = one.get("spec", "updateStrategy", "rollingUpdate", "partition")
+        held = (
+            isinstance(partition, int)
+            and workload.replicas is not None
+            and partition >= workload.replicas > 0
+        )
+        if workload.strategy != "OnDelete" and not held:
+            yield Pass(one)
+        elif one.controller() is not None:
+            yield NotApplicable(one, "an operator owns it")
+        else:
+            path = ("spec", "updateStrategy", "type" if workload.strategy == "OnDelete" else "rollingUpdate")
+            stated = f"partition: {partition}" if held else "type: OnDelete"
+            yield Gap(
+                one,
+                f"`{stated}` holds every update back until a pod is replaced for another reason",
+                path,
+                evidence=(f"spec.updateStrategy: {one.get('spec', 'updateStrategy')}",),
+            )
+
+
+CHECKS = (
+    pdb_blocks_drain,
+    pdb_missing,
+    pdb_overlap,
+    recreate_behind_traffic,
+    rollout_all_unavailable,
+    single_replica_edge,
+    update_waits_for_restart,
+)

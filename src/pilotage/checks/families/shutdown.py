@@ -1,0 +1,276 @@
+"""Shutdown: whether a pod that is told to stop goes on serving until the last balancer knows."""
+# ruff: noqa: D205 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pilotage.checks.model import (
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Operation,
+    Pass,
+    Severity,
+    check,
+)
+from pilotage.checks.scene import Exposure, Scene
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, human_seconds
+from pilotage.checks.workloads import SERVING, Container, Workload
+
+RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
+LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
+
+_SLEEP = re.compile(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_LEAST_GRACE_SECONDS = 5
+_LONG_GRACE_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class _Hook:
+    """A preStop hook that waits for a time that is written down."""
+
+    container: Container
+    seconds: float
+    path: KeyPath
+
+
+def _hooks(workload: Workload) -> Iterator[_Hook]:
+    for container in workload.running:
+        path = (*container.path, "lifecycle", "preStop")
+        seconds = as_int(as_map(container.pre_stop.get("sleep")).get("seconds"))
+        if seconds is not None:
+            yield _Hook(container, seconds, (*path, "sleep"))
+            continue
+        words = " ".join(str(word) for word in as_list(as_map(container.pre_stop.get("exec")).get("command")))
+        found = [float(number) * _UNITS[unit] for number, unit in _SLEEP.findall(words)]
+        # A loop that sleeps is bounded by its own condition, which we do not read.
+        if found and not re.search(r"\b(?:while|until|for)\b", words):
+            yield _Hook(container, sum(found), (*path, "exec"))
+
+
+def _from_outside(scene: Scene) -> Iterator[tuple[Workload, Exposure]]:
+    for workload in scene.workloads:
+        if workload.kind in SERVING:
+            exposure = scene.exposed(workload, "edge")
+            if exposure is not None:
+                yield workload, exposure
+
+
+def _serving_container(workload: Workload, exposure: Exposure) -> Container | None:
+    """The container that gets the requests: that of the Service's port, else the first."""
+    for port in as_list(exposure.service.spec.get("ports")):
+        data = as_map(port)
+        found = workload.container_port(data.get("targetPort", data.get("port")))
+        if found is not None:
+            return found
+    return workload.containers[0] if workload.containers else None
+
+
+@check(
+    "prestop-missing",
+    title="A pod behind traffic stops at once when it is told to, before the balancer knows",
+    severity=Severity.MEDIUM,
+    incidents=(RAVELIN,),
+    about=SERVING,
+    needs=("Service",),
+    chart_severity=Severity.LOW,
+)
+def prestop_missing(scene: Scene) -> Answers:
+    """What it does
+    Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster leads,
+    and whose serving container has no preStop hook. Whether the program itself goes on serving after
+    SIGTERM cannot be seen from outside, so the confidence is medium.
+
+    Why it matters
+    When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a
+    proxy learns of the removal seconds later and still sends requests. A program that closes its listener
+    on SIGTERM refuses them: each rollout and each drain costs some users an error.
+
+    Incidents
+    At Ravelin clients got 502 whenever pods were replaced, because pods stopped listening before Google's
+    load balancer stopped sending. A preStop hook that sleeps, or a program that goes on serving after
+    SIGTERM, is the answer.
+
+    Fix
+    Add a preStop hook that waits longer than the slowest balancer needs (`sleep: {seconds: 15}` from
+    Kubernetes 1.30 on), and raise `terminationGracePeriodSeconds` by as much; or let the program serve on
+    after SIGTERM.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
+    - https://philpearl.github.io/post/k8s_ingress/
+    """
+    for workload, exposure in _from_outside(scene):
+        container = _serving_container(workload, exposure)
+        if container is None:
+            continue
+        if container.pre_stop:
+            yield Pass(workload.object)
+            continue
+        yield Gap(
+            workload.object,
+            f"Container `{container.name}` gets traffic through {exposure.object.key} and has no preStop hook: on "
+            "SIGTERM it may stop listening before the balancer stops sending",
+            container.path,
+            evidence=(
+                "lifecycle.preStop: absent",
+                f"terminationGracePeriodSeconds: {workload.grace_seconds}",
+            ),
+            confidence=Confidence.MEDIUM,
+            related=(exposure.object,),
+        )
+
+
+@check(
+    "grace-under-prestop",
+    title="The grace period ends before or with the preStop hook",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(RAVELIN,),
+    about=SERVING,
+)
+def grace_under_prestop(scene: Scene) -> Answers:
+    """What it does
+    Reads how long preStop hooks sleep (`sleep.seconds`, or `sleep N` in a command) and compares with
+    `terminationGracePeriodSeconds` (30 by default), which runs from the start of the hook.
+
+    Why it matters
+    When the grace period is over, the container is killed, two seconds after at most. A program whose hook
+    has used the time up never gets SIGTERM in time to finish: requests in hand are cut, files stay
+    unwritten.
+
+    Incidents
+    Ravelin's account of pods that end while the balancer still sends gives the rule: the grace period must
+    be longer than the wait for the balancer plus the work in hand.
+
+    Fix
+    Set `terminationGracePeriodSeconds` to the hook's time plus the longest request, and some seconds.
+
+    References:
+    - https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/#hook-handler-execution
+    """
+    for workload in scene.workloads:
+        hooks = list(_hooks(workload)) if workload.kind in SERVING else []
+        if not hooks:
+            continue
+        longest = max(hooks, key=lambda hook: hook.seconds)
+        grace = workload.grace_seconds
+        if longest.seconds < grace:
+            yield Pass(workload.object)
+            continue
+        stated = "terminationGracePeriodSeconds" in workload.pod
+        needed = int(longest.seconds) + 30
+        yield Gap(
+            workload.object,
+            f"The preStop hook of `{longest.container.name}` takes {human_seconds(longest.seconds)}, the grace period "
+            f"ends after {human_seconds(grace)}: the container is killed without time to finish",
+            longest.path,
+            evidence=(
+                f"preStop sleeps: {longest.seconds:g} s",
+                f"terminationGracePeriodSeconds: {grace}{'' if stated else ' (the default)'}",
+            ),
+            fix=f"Set `terminationGracePeriodSeconds` to {needed} or more, the hook's time plus the longest request.",
+            patch=(
+                Operation(
+                    "replace" if stated else "add",
+                    (*workload.pod_path, "terminationGracePeriodSeconds"),
+                    needed,
+                ),
+            ),
+        )
+
+
+@check(
+    "grace-too-short",
+    title="A pod behind traffic has next to no time to finish its requests",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(RAVELIN,),
+    about=SERVING,
+    needs=("Service",),
+)
+def grace_too_short(scene: Scene) -> Answers:
+    """What it does
+    Looks for pods to which traffic from outside leads and whose `terminationGracePeriodSeconds` is below 5.
+    Zero is of high severity, more is of medium.
+
+    Why it matters
+    With zero the pod is removed by force: no SIGTERM, no preStop hook, no wait for the balancer. With one
+    to four seconds the balancer still sends when the process is killed.
+
+    Incidents
+    At Ravelin clients got 502 because pods ended before the balancer stopped sending; the report asks for a
+    grace period that is longer than the balancer's update.
+
+    Fix
+    Set `terminationGracePeriodSeconds` to the time that the balancer needs plus the longest request; 30 is
+    the default.
+
+    References:
+    - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination-forced
+    """
+    for workload, exposure in _from_outside(scene):
+        grace = workload.grace_seconds
+        if grace >= _LEAST_GRACE_SECONDS:
+            yield Pass(workload.object)
+            continue
+        yield Gap(
+            workload.object,
+            f"It gets traffic through {exposure.object.key} and has {grace} s to finish",
+            (*workload.pod_path, "terminationGracePeriodSeconds"),
+            evidence=(f"terminationGracePeriodSeconds: {grace}",),
+            severity=Severity.HIGH if grace <= 0 else Severity.MEDIUM,
+            related=(exposure.object,),
+        )
+
+
+@check(
+    "grace-stalls-drain",
+    title="A grace period of ten minutes or more stalls drains",
+    severity=Severity.LOW,
+    incidents=(LOVEHOLIDAYS,),
+    about=SERVING,
+)
+def grace_stalls_drain(scene: Scene) -> Answers:
+    """What it does
+    Looks for Deployments, DaemonSets and the like whose `terminationGracePeriodSeconds` is 600 or more.
+    StatefulSets are left out: a database may need that long.
+
+    Why it matters
+    A program that does not end by itself uses its whole grace period, on every node that is drained.
+    Upgrades of a pool take hours, run out of their window, and leave the cluster in two versions.
+
+    Incidents
+    At loveholidays grace periods of up to 600 seconds made each drain of an upgrade slow; of 20 nodes one
+    got through, and the half-done upgrade blinded the autoscaler.
+
+    Fix
+    Let the program end when its work is done, and set the grace period to the longest work in hand.
+
+    References:
+    - https://kubernetes.io/docs/tasks/administer-cluster/safely-drain-node/
+    """
+    for workload in scene.workloads:
+        if workload.kind not in SERVING:
+            continue
+        grace = workload.grace_seconds
+        if workload.kind == "StatefulSet":
+            yield NotApplicable(workload.object, "a StatefulSet may need long to end")
+        elif grace < _LONG_GRACE_SECONDS:
+            yield Pass(workload.object)
+        else:
+            yield Gap(
+                workload.object,
+                f"A drain may wait {human_seconds(grace)} for each of its pods",
+                (*workload.pod_path, "terminationGracePeriodSeconds"),
+                evidence=(f"terminationGracePeriodSeconds: {grace}",),
+                confidence=Confidence.MEDIUM,
+            )
+
+
+CHECKS = (grace_stalls_drain, grace_too_short, grace_under_prestop, prestop_missing)

@@ -1,0 +1,166 @@
+"""Objects found by kind, by name, by label; of several equal ones in many folders the nearest."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Generic, TypeVar
+
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.values import as_list, as_map, as_text
+
+_GROUPS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("Service", "Pod", "ConfigMap", "Secret", "Namespace", "Node", "PersistentVolumeClaim", "ServiceAccount",
+         "ResourceQuota", "LimitRange", "Endpoints", "ReplicationController", "Event", "PersistentVolume"),
+        ("",),
+    ),
+    **dict.fromkeys(("Deployment", "DaemonSet", "ReplicaSet"), ("apps", "extensions")),
+    "StatefulSet": ("apps",),
+    "Ingress": ("networking.k8s.io", "extensions"),
+    "NetworkPolicy": ("networking.k8s.io", "extensions"),
+    "Job": ("batch",),
+    "CronJob": ("batch",),
+    "HorizontalPodAutoscaler": ("autoscaling",),
+    "PodDisruptionBudget": ("policy",),
+    "Rollout": ("argoproj.io",),
+    "DeploymentConfig": ("apps.openshift.io", ""),
+    "Route": ("route.openshift.io", ""),
+}  # fmt: skip
+"""Groups of the kinds whose names others use too (Knative has a `Service`, too)."""
+
+_Item = TypeVar("_Item")
+
+
+def indexed_kind(kube_object: KubeObject) -> str:
+    """The kind under which it is found: `Kind.group` where it only shares the name of a well-known one."""
+    groups = _GROUPS.get(kube_object.kind)
+    if groups is None or kube_object.group in groups:
+        return kube_object.kind
+    return f"{kube_object.kind}.{kube_object.group}"
+
+
+def may_share_namespace(one: KubeObject, other: KubeObject) -> bool:
+    """Whether two objects can be in one namespace; a manifest without one goes wherever it is applied."""
+    return one.namespace == other.namespace or not one.namespace or not other.namespace
+
+
+class Index:
+    """The objects of a scene.
+
+    Args:
+        objects: all of them.
+    """
+
+    def __init__(self, objects: Iterable[KubeObject]) -> None:
+        self.by_kind: dict[str, list[KubeObject]] = defaultdict(list)
+        self._by_name: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
+        for one in objects:
+            kind = indexed_kind(one)
+            self.by_kind[kind].append(one)
+            self._by_name[kind, one.name].append(one)
+
+    def of(self, *kinds: str) -> Iterator[KubeObject]:
+        """The objects of some kinds."""
+        for kind in kinds:
+            yield from self.by_kind.get(kind, ())
+
+    def named(self, kind: str, name: str, namespace: str = "") -> list[KubeObject]:
+        """The objects of a name; those of an unstated namespace fit any, unless one fits exactly."""
+        found = self._by_name.get((kind, name), [])
+        if not namespace:
+            return list(found)
+        exact = [one for one in found if one.namespace == namespace]
+        return exact or [one for one in found if not one.namespace]
+
+    def find(self, kind: str, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
+        """The object that another one means by a name, in its own namespace unless one is given."""
+        found = self.named(kind, name, namespace or origin.namespace)
+        return nearest(origin, found)[0] if found else None
+
+
+def nearest(origin: KubeObject, found: Sequence[KubeObject]) -> Sequence[KubeObject]:
+    """Of several objects those that another one most likely means.
+
+    They are in the same namespace, else in the same file, else in the nearest folder: a folder of examples
+    holds many that share a name and state no namespace.
+    """
+    if len(found) < 2 or not origin.file:  # noqa: PLR2004
+        return found
+    exact = [one for one in found if one.namespace == origin.namespace and origin.namespace]
+    if exact:
+        return exact
+    distances = [_distance(origin.file, one.file) for one in found]
+    least = min(distances)
+    return [one for one, distance in zip(found, distances, strict=True) if distance == least]
+
+
+def _distance(one: str, other: str) -> int:
+    if one == other:
+        return 0
+    first, second = PurePath(one).parent.parts, PurePath(other).parent.parts
+    pairs = zip(first, second, strict=False)
+    shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return 1 + len(first) + len(second) - 2 * shared
+
+
+class Labelled(Generic[_Item]):
+    """Things found by the labels that they bear; each lookup costs as much as it finds.
+
+    Args:
+        items: the things with their labels.
+    """
+
+    def __init__(self, items: Iterable[tuple[_Item, Mapping[str, Any]]]) -> None:
+        self.items: list[tuple[_Item, Mapping[str, Any]]] = list(items)
+        self._bearing: dict[tuple[str, Any], list[int]] = defaultdict(list)
+        for position, (_, labels) in enumerate(self.items):
+            for key, value in labels.items():
+                if isinstance(value, str | int | bool):
+                    self._bearing[key, str(value)].append(position)
+
+    def matching(self, labels: Mapping[str, Any]) -> list[_Item]:
+        """The things that bear all of the labels; nothing for no labels."""
+        if not labels:
+            return []
+        lists = [self._bearing.get((key, str(value)), []) for key, value in labels.items()]
+        shortest = min(lists, key=len)
+        wanted = [(key, str(value)) for key, value in labels.items()]
+        return [
+            self.items[position][0]
+            for position in shortest
+            if all(str(self.items[position][1].get(key)) == value for key, value in wanted)
+        ]
+
+    def selected(self, selector: Mapping[str, Any]) -> list[_Item]:
+        """The things that a label selector with `matchLabels` and `matchExpressions` selects; an empty one all."""
+        labels = as_map(selector.get("matchLabels"))
+        candidates = self.matching(labels) if labels else [item for item, _ in self.items]
+        if not selector.get("matchExpressions"):
+            return candidates
+        of = {id(item): found for item, found in self.items}
+        return [item for item in candidates if selects(selector, of[id(item)])]
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    """Whether a label selector selects these labels; an empty one selects everything."""
+    for key, value in as_map(selector.get("matchLabels")).items():
+        if key not in labels or str(labels[key]) != str(value):
+            return False
+    return all(
+        _fits(item, labels) for item in as_list(selector.get("matchExpressions")) if isinstance(item, dict)
+    )
+
+
+def _fits(expression: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
+    key, operator = as_text(expression.get("key")), as_text(expression.get("operator"))
+    values = {str(value) for value in as_list(expression.get("values"))}
+    if operator == "In":
+        return key in labels and str(labels[key]) in values
+    if operator == "NotIn":
+        return key not in labels or str(labels[key]) not in values
+    if operator == "Exists":
+        return key in labels
+    return operator == "DoesNotExist" and key not in labels

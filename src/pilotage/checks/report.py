@@ -1,0 +1,99 @@
+"""The outcome of a run, before it takes a form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pilotage.checks.ignores import IdleIgnore
+from pilotage.checks.model import Check, Finding, Severity
+from pilotage.checks.objects import Place
+from pilotage.checks.readers.reading import Problem
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A finding that a user has decided to live with.
+
+    Attributes:
+        finding: the finding.
+        reason: the user's reason.
+        place: where the decision stands.
+    """
+
+    finding: Finding
+    reason: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class NotLooked:
+    """What a check could not look at.
+
+    Attributes:
+        check: id of the check.
+        why: one sentence.
+        place: the object; None when it could not look at all.
+    """
+
+    check: str
+    why: str
+    place: Place | None = None
+
+
+@dataclass
+class Tally:
+    """How often a check said what."""
+
+    findings: int = 0
+    passed: int = 0
+    not_applicable: int = 0
+    unknown: int = 0
+
+
+@dataclass
+class Report:
+    """What a run found.
+
+    Attributes:
+        checks: the checks that ran, by id.
+        findings: worst first.
+        ignored: findings that annotations or comments silence.
+        known: findings that the baseline holds.
+        unknown: what could not be looked at.
+        idle_ignores: decisions that do nothing.
+        gone: number of findings of the baseline that are no more.
+        tallies: check -> how often it said what; a check without a line had nothing to look at.
+        problems: input that could not be read.
+        skipped: input that was passed over, counted by reason.
+        files: number of files that were looked at.
+        objects: number of objects that were checked.
+    """
+
+    checks: Mapping[str, Check]
+    findings: list[Finding] = field(default_factory=list)
+    ignored: list[Ignored] = field(default_factory=list)
+    known: list[Finding] = field(default_factory=list)
+    unknown: list[NotLooked] = field(default_factory=list)
+    idle_ignores: list[IdleIgnore] = field(default_factory=list)
+    gone: int = 0
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    files: int = 0
+    objects: int = 0
+
+    def reaches(self, severity: Severity) -> bool:
+        """Whether any finding is at least as severe."""
+        return any(finding.severity.rank >= severity.rank for finding in self.findings)
+
+    @property
+    def grave_problems(self) -> list[Problem]:
+        """Input that was asked for and is missing from the answer."""
+        return [problem for problem in self.problems if problem.grave]
+
+    def counts(self) -> dict[Severity, int]:
+        """How many findings of each severity."""
+        counted = Counter(finding.severity for finding in self.findings)
+        return {severity: counted[severity] for severity in Severity}

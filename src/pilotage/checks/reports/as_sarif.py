@@ -1,0 +1,132 @@
+"""A report as SARIF 2.1.0, for code scanning: rules with help and links, stable fingerprints, suppressions."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import metadata
+from typing import Any
+from urllib.parse import quote
+
+from pilotage.checks.model import Check, Finding, Severity
+from pilotage.checks.objects import Place
+from pilotage.checks.report import Report
+from pilotage.checks.reports.incidents import Incidents, cited_lines
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {
+    Severity.CRITICAL: "error",
+    Severity.HIGH: "error",
+    Severity.MEDIUM: "warning",
+    Severity.LOW: "note",
+}
+_RANKS = {Severity.CRITICAL: 95.0, Severity.HIGH: 75.0, Severity.MEDIUM: 50.0, Severity.LOW: 25.0}
+
+
+def render(report: Report, incidents: Incidents) -> str:
+    """The report as a SARIF log."""
+    rules = list(report.checks.values())
+    numbers = {check.id: number for number, check in enumerate(rules)}
+    results = [_result(one, numbers, incidents) for one in report.findings]
+    for ignored in report.ignored:
+        suppressed = _result(ignored.finding, numbers, incidents)
+        suppressed["suppressions"] = [{"kind": "inSource", "justification": ignored.reason}]
+        results.append(suppressed)
+    log = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "pilotage",
+                        "semanticVersion": metadata.version("pilotage"),
+                        "rules": [_rule(check, incidents) for check in rules],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "invocations": [
+                    {
+                        "executionSuccessful": not report.grave_problems,
+                        "toolExecutionNotifications": [
+                            {
+                                "level": "error" if problem.grave else "note",
+                                "message": {"text": problem.message},
+                                "locations": [_location(problem.place)],
+                            }
+                            for problem in report.problems
+                        ],
+                    }
+                ],
+                "results": results,
+            }
+        ],
+    }
+    return json.dumps(log, ensure_ascii=True, indent=1) + "\n"
+
+
+def _rule(check: Check, incidents: Incidents) -> dict[str, Any]:
+    cited = cited_lines(check.cited, incidents)
+    sections = "\n\n".join(f"## {name}\n\n{text}" for name, text in check.page.items())
+    rule: dict[str, Any] = {
+        "id": check.id,
+        "name": "".join(part.capitalize() for part in check.id.split("-")),
+        "shortDescription": {"text": check.title},
+        "fullDescription": {"text": " ".join(check.page["What it does"].split())},
+        "help": {
+            "text": "\n\n".join([check.page["Why it matters"], check.page["Fix"], *cited]),
+            "markdown": f"{sections}\n",
+        },
+        "defaultConfiguration": {"level": _LEVELS[check.severity], "rank": _RANKS[check.severity]},
+        "properties": {
+            "tags": ["availability", check.family],
+            "precision": "high",
+            "incidents": [one.id for one in check.cited],
+        },
+    }
+    if check.references:
+        rule["helpUri"] = check.references[0]
+    return rule
+
+
+def _result(finding: Finding, numbers: dict[str, int], incidents: Incidents) -> dict[str, Any]:
+    lines = [finding.message, f"Fix: {finding.fix}"]
+    lines += [f"Seen: {line}" for line in cited_lines(finding.incidents, incidents)]
+    result: dict[str, Any] = {
+        "ruleId": finding.check,
+        "ruleIndex": numbers[finding.check],
+        "level": _LEVELS[finding.severity],
+        "rank": _RANKS[finding.severity],
+        "message": {"text": "\n".join(lines)},
+        "locations": [_location(finding.place)],
+        "partialFingerprints": {"pilotage/v1": finding.fingerprint},
+        "properties": {
+            "severity": str(finding.severity),
+            "confidence": str(finding.confidence),
+            "evidence": list(finding.evidence),
+        },
+    }
+    if finding.related:
+        result["relatedLocations"] = [_location(place) for place in finding.related]
+    return result
+
+
+def _location(place: Place) -> dict[str, Any]:
+    location: dict[str, Any] = {}
+    if place.file:
+        physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(place.file)}}
+        if place.line:
+            physical["region"] = {"startLine": place.line} | (
+                {"startColumn": place.column} if place.column else {}
+            )
+        location["physicalLocation"] = physical
+    if place.object:
+        name = f"{place.object} {place.path}".strip()
+        location["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "object"}]
+    return location
+
+
+def _uri(file: str) -> str:
+    # An absolute path would need a base; code scanning wants paths from the root of the repository.
+    name = os.path.relpath(file) if os.path.isabs(file) else os.path.normpath(file)  # noqa: PTH117
+    return quote(name.replace(os.sep, "/"), errors="replace")

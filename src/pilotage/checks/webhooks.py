@@ -1,0 +1,104 @@
+"""One view of admission webhooks, validating and mutating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
+
+KINDS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+DEFAULT_TIMEOUT_SECONDS = 10
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""The label that the API server gives every namespace: its name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Webhook:
+    """One webhook of a configuration.
+
+    Attributes:
+        object: the configuration.
+        path: the way to the webhook inside it.
+        data: the webhook as it was written.
+    """
+
+    object: KubeObject
+    path: KeyPath
+    data: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return as_text(self.data.get("name"))
+
+    @property
+    def fails_closed(self) -> bool:
+        """Whether a call that fails refuses the request; in `v1` the default."""
+        default = "Ignore" if self.object.api_version.endswith("v1beta1") else "Fail"
+        return (as_text(self.data.get("failurePolicy")) or default) == "Fail"
+
+    @property
+    def timeout_seconds(self) -> int:
+        """How long the API server waits for it."""
+        stated = as_int(self.data.get("timeoutSeconds"))
+        if stated is not None:
+            return stated
+        return 30 if self.object.api_version.endswith("v1beta1") else DEFAULT_TIMEOUT_SECONDS
+
+    @property
+    def service(self) -> tuple[str, str] | None:
+        """Namespace and name of the Service behind it; None where it has an address."""
+        service = as_map(dig(self.data, "clientConfig", "service"))
+        return (as_text(service.get("namespace")), as_text(service.get("name"))) if service else None
+
+    @property
+    def rules(self) -> list[Mapping[str, Any]]:
+        """What it is asked about."""
+        return [rule for rule in as_list(self.data.get("rules")) if isinstance(rule, dict)]
+
+    @property
+    def namespace_selector(self) -> Mapping[str, Any]:
+        """Which namespaces it is asked about; empty for all."""
+        return as_map(self.data.get("namespaceSelector"))
+
+    @property
+    def object_selector(self) -> Mapping[str, Any]:
+        """Which objects it is asked about, by their labels; empty for all."""
+        return as_map(self.data.get("objectSelector"))
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether labels of objects or CEL narrow what its rules cover."""
+        return bool(
+            self.object_selector.get("matchLabels")
+            or self.object_selector.get("matchExpressions")
+            or self.data.get("matchConditions")
+        )
+
+    def rule_for(self, group: str, resource: str) -> KeyPath | None:
+        """The way to the first rule that covers creating or updating a resource (`pods`, `nodes/status`)."""
+        for position, rule in enumerate(self.rules):
+            operations = {as_text(item) for item in as_list(rule.get("operations"))}
+            if not operations & {"*", "CREATE", "UPDATE"}:
+                continue
+            groups = as_list(rule.get("apiGroups"))
+            if ("*" in groups or group in groups) and _covers(as_list(rule.get("resources")), resource):
+                return (*self.path, "rules", position)
+        return None
+
+
+def _covers(resources: list[Any], resource: str) -> bool:
+    name, _, sub = resource.partition("/")
+    if sub:
+        return bool({resource, f"{name}/*", f"*/{sub}", "*/*"} & {as_text(one) for one in resources})
+    return bool({name, "*", "*/*"} & {as_text(one) for one in resources})
+
+
+def webhooks_of(configuration: KubeObject) -> Iterator[Webhook]:
+    """The webhooks of a configuration."""
+    for position, data in enumerate(as_list(configuration.data.get("webhooks"))):
+        if isinstance(data, dict):
+            yield Webhook(configuration, ("webhooks", position), data)

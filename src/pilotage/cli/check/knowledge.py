@@ -1,0 +1,157 @@
+"""`pilotage check list`, `explain` and `coverage`: what the checks know."""
+
+
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import click
+
+from pilotage.checks.model import Check
+from pilotage.checks.registry import all_checks
+from pilotage.checks.reports.incidents import Incident, cited_lines
+from pilotage.cli.check.incidents import all_incidents, incidents_of
+from pilotage.cli.library.rendering import console, counted, say, say_json
+from pilotage.core.errors import NotFound
+from pilotage.core.text import did_you_mean
+
+_output = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
+
+
+@click.command("list")
+@click.option("--family", help="Only the checks of this family.")
+@_output
+def list_(family: str | None, output: str) -> None:
+    """List the checks with their severity and the incidents behind them.
+
+    \b
+    Examples:
+      pilotage check list
+      pilotage check list --family webhooks
+      pilotage check list --output json
+    """
+    found = [one for one in all_checks().values() if family in {None, one.family}]
+    if not found:
+        families = sorted({one.family for one in all_checks().values()})
+        raise NotFound(f"there is no family '{family}'", hint=did_you_mean(family or "", families))
+    incidents = incidents_of(found)
+    if output == "json":
+        say_json([check_value(one, incidents) for one in found])
+        return
+    out = console()
+    last = ""
+    for one in sorted(found, key=lambda one: (one.family, one.id)):
+        if one.family != last:
+            say(out, one.family, "bold")
+            last = one.family
+        say(out, f"{one.id} ({one.severity}): {one.title}", indent=2)
+        for line in cited_lines(one.cited, incidents) or ["documentation only"]:
+            say(out, line, "dim", indent=4)
+    say(out, counted(len(found), "check"))
+
+
+@click.command()
+@click.argument("id")
+@_output
+def explain(id: str, output: str) -> None:  # noqa: A002 - the word that the user sees
+    """Show the page of a check: what it does, why it matters, the incidents, the fix.
+
+    \b
+    Examples:
+      pilotage check explain cron-policy-misplaced
+      pilotage check explain webhook-fail-catch-all --output json
+    """
+    checks = all_checks()
+    if id not in checks:
+        raise NotFound(
+            f"there is no check '{id}'", hint=did_you_mean(id, checks) or "See: pilotage check list."
+        )
+    one = checks[id]
+    incidents = incidents_of([one])
+    if output == "json":
+        say_json({**check_value(one, incidents), "page": one.page})
+        return
+    out = console()
+    say(out, f"{one.id} ({one.severity})", "bold")
+    say(out, one.title)
+    for section, text in one.page.items():
+        say(out)
+        say(out, section, "bold")
+        for paragraph in text.split("\n\n"):
+            lines = paragraph.splitlines() if paragraph.startswith("- ") else [" ".join(paragraph.split())]
+            for line in lines:
+                say(out, line, indent=2)
+        if section == "Incidents":
+            for line, cited in zip(cited_lines(one.cited, incidents), one.cited, strict=True):
+                say(out, f"{line} [{cited.id}]", "magenta", indent=2)
+
+
+def check_value(one: Check, incidents: dict[str, Incident]) -> dict[str, Any]:
+    """A check as JSON values."""
+    return {
+        "id": one.id,
+        "title": one.title,
+        "family": one.family,
+        "severity": str(one.severity),
+        "about": list(one.about),
+        "needs": list(one.needs),
+        "documentation_only": one.documentation_only,
+        "incidents": [
+            {"id": cited.id, "title": incidents[cited.id].title, "exact": cited.exact}
+            for cited in one.cited
+            if cited.id in incidents
+        ],
+        "fix": one.fix,
+        "references": one.references,
+    }
+
+
+@click.command()
+@_output
+def coverage(output: str) -> None:
+    """Show which incidents of the library have a check, and which have none.
+
+    \b
+    Examples:
+      pilotage check coverage
+      pilotage check coverage --output json
+    """
+    incidents = all_incidents()
+    by_incident: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+    for one in all_checks().values():
+        for cited in one.cited:
+            by_incident[cited.id].append((one.id, cited.exact))
+    covered = {id_: by_incident[id_] for id_ in incidents if id_ in by_incident}
+    without = [id_ for id_ in incidents if id_ not in by_incident]
+    if output == "json":
+        say_json(
+            {
+                "incidents": len(incidents),
+                "covered": {
+                    id_: [{"check": name, "exact": exact} for name, exact in found]
+                    for id_, found in covered.items()
+                },
+                "without": without,
+            }
+        )
+        return
+    out = console()
+    for id_, found in covered.items():
+        say(out, incidents[id_].line, "bold")
+        for name, exact in found:
+            say(out, name if exact else f"{name} (same mechanism)", indent=2)
+    say(out)
+    say(out, "Without a check", "bold")
+    for id_ in without:
+        say(out, incidents[id_].line, "dim", indent=2)
+    say(out)
+    say(out, f"{len(covered)} of {counted(len(incidents), 'incident')} have a check")
