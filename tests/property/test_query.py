@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pilotage.core.errors import PilotageError
+from pilotage.core.text import printable
 from pilotage.library.analysis import words
 from pilotage.library.importers.model import Candidate
 from pilotage.library.ingest import Ingest
@@ -107,7 +108,8 @@ def check_facets(answer: Answer) -> None:
 
 def check_words(answer: Answer, query: Query) -> None:
     named = {mention.term.slug for mention in query.mentions}
-    typed = set(words(query.raw))
+    # Line breaks of any kind part words, other control characters are as if they were not there.
+    typed = {word for line in query.raw.splitlines() for word in words(printable(line))}
     for used in answer.used:
         known = used in named or set(words(used)) <= typed or bool(answer.corrections)
         # A Korean word is used without its particle.

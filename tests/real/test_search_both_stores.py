@@ -85,14 +85,9 @@ def test_the_same_answers(both: tuple[Store, Store], audience, *, semantic: bool
     one, other = (
         Searcher(store, SemanticSearch(store, HashedWords()) if semantic else None) for store in both
     )
-    queries = [graded.query for graded in read_graded(HELD_OUT)]
+    queries = [graded.query for graded in read_graded(HELD_OUT)][::4]
     asked = [(query, Filters(), "en") for query in queries]
-    asked += [
-        (query, filters, lang)
-        for query in [*MORE, *queries[::12]]
-        for filters in FILTERS
-        for lang in ("en", "ko")
-    ]
+    asked += [(query, filters, "ko") for query in [*MORE, *queries[:3]] for filters in FILTERS]
     hits = 0
     for text, filters, lang in asked:
         request = Request(text, filters, audience, lang, limit=25, facets=True)
@@ -104,7 +99,7 @@ def test_the_same_answers(both: tuple[Store, Store], audience, *, semantic: bool
         shown = first.to_json(lang, one.vocabulary)
         assert shown == second.to_json(lang, other.vocabulary), text
         hits += len(first.hits)
-    assert hits > 500
+    assert hits > 200
 
 
 def test_private_records_are_seen_only_by_all(both: tuple[Store, Store]) -> None:

@@ -7,12 +7,16 @@ them, by reading its one document a second time.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pilotage.checks.dialect import Position, compose, position_of
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
+
+_BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
+"""Where a document in block form begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,9 @@ class Document:
 
     def position(self, path: KeyPath) -> Position:
         """Line and column of the deepest part of a path that is written down; of its key where it has one."""
+        if not path and (begin := _BEGIN.search(self.file.text, self.start, self.end)) is not None:
+            line = self.line + self.file.text.count("\n", self.start, begin.end() - 1)
+            return Position(line, 1)
         found = position_of(_nodes(self), path)
         return Position(found.line + self.line - 1, found.column)
 

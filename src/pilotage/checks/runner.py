@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pilotage.checks.baseline import Baseline, fingerprint
-from pilotage.checks.ignores import Ignores
+from pilotage.checks.ignores import Ignore, Ignores
 from pilotage.checks.model import Answer, Check, Cited, Finding, Gap, NotApplicable, Pass, Severity, Unknown
 from pilotage.checks.objects import KubeObject, Subject
 from pilotage.checks.readers.reading import Reading
@@ -85,15 +85,70 @@ def run(
     report = Report(running, objects=sum(1 for _ in scene.subjects()))
     if reading is not None:
         report.problems, report.skipped, report.files = reading.problems, reading.skipped, reading.files
-    ignores = Ignores(scene, checks)
+    around = _Around(scene, settings, report, Ignores(scene, checks), listener)
     kinds = scene.kinds()
+    raw: list[_Raw] = []
     for one in running.values():
-        _Run(one, _Around(scene, settings, report, ignores, listener)).look(kinds)
-    report.idle_ignores = ignores.idle(running)
-    report.findings.sort(key=_order)
+        raw += _Run(one, around).look(kinds)
+    _file(raw, report, settings)
+    report.idle_ignores = around.ignores.idle(running)
     if settings.baseline is not None:
         report.gone = settings.baseline.gone
     return report
+
+
+@dataclass
+class _Raw:
+    """A gap that is to become a finding."""
+
+    check: Check
+    gap: Gap
+    severity: Severity
+    fingerprint: str
+    ignore: Ignore | None
+    count: int = 1
+
+    @property
+    def document(self) -> tuple[int, int]:
+        """Which document its subject comes from."""
+        document = self.gap.subject.document if isinstance(self.gap.subject, KubeObject) else None
+        return (id(document.file), document.start) if document is not None else (0, 0)
+
+    def finding(self) -> Finding:
+        """The finding, with its place."""
+        check, gap = self.check, self.gap
+        cited = check.cited
+        if gap.incidents is not None:
+            cited = tuple(Cited(one, exact=True) for one in gap.incidents)
+        return Finding(
+            check=check.id,
+            title=check.title,
+            severity=self.severity,
+            confidence=gap.confidence,
+            place=gap.subject.place(gap.path),
+            subject=gap.subject.key,
+            message=gap.message,
+            evidence=gap.evidence,
+            fix=gap.fix or check.fix,
+            patch=gap.patch,
+            incidents=cited,
+            fingerprint=self.fingerprint,
+            related=tuple(one.place() for one in gap.related),
+            count=self.count,
+        )
+
+
+def _file(raw: list[_Raw], report: Report, settings: RunSettings) -> None:
+    # Places are found by reading a document again: all of one document together, so that each is read once.
+    for one in sorted(raw, key=lambda one: one.document):
+        finding = one.finding()
+        if one.ignore is not None:
+            report.ignored.append(Ignored(finding, one.ignore.reason, one.ignore.place))
+        elif settings.baseline is not None and settings.baseline.takes(finding):
+            report.known.append(finding)
+        else:
+            report.findings.append(finding)
+    report.findings.sort(key=_order)
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -130,14 +185,14 @@ class _Run:
         self.listener = around.listener
         self.tally = Tally()
         self.ordinals: Counter[tuple[str, str, str]] = Counter()
-        self.of_owner: dict[tuple[str, str], int] = {}
-        self.found: list[Finding] = []
+        self.of_owner: dict[tuple[str, str], _Raw] = {}
+        self.found: list[_Raw] = []
 
-    def look(self, kinds: set[str]) -> None:
-        """Asks the check and files its answers."""
+    def look(self, kinds: set[str]) -> list[_Raw]:
+        """Asks the check, counts its answers and gives its gaps."""
         check = self.check
         hidden = [kind for kind in check.needs if kind in self.scene.blind]
-        about_hidden = [kind for kind in check.about if kind in self.scene.blind]
+        about_hidden = [kind for kind in check.about if kind in self.scene.blind and kind not in hidden]
         for kind in (*hidden, *about_hidden):
             self._take(Unknown(f"{kind}: {self.scene.blind[kind]}"))
         if not hidden and kinds & set(check.about):
@@ -145,14 +200,7 @@ class _Run:
                 self._take(answer)
         if any((self.tally.findings, self.tally.passed, self.tally.not_applicable, self.tally.unknown)):
             self.report.tallies[check.id] = self.tally
-        self._file()
-
-    def _file(self) -> None:
-        for finding in self.found:
-            if self.settings.baseline is not None and self.settings.baseline.takes(finding):
-                self.report.known.append(finding)
-            else:
-                self.report.findings.append(finding)
+        return self.found
 
     def _take(self, answer: Answer) -> None:
         if self.listener is not None:
@@ -170,42 +218,21 @@ class _Run:
 
     def _gap(self, gap: Gap) -> None:
         self.tally.findings += 1
+        subject = gap.subject
+        stable = subject.stable_path(gap.path)
         ignore = self.ignores.match(self.check.id, gap)
-        if ignore is not None:
-            self.report.ignored.append(Ignored(self._finding(gap), ignore.reason, ignore.place))
+        owner = _absent_owner(self.scene, subject)
+        if ignore is None and owner and (owner, stable) in self.of_owner:
+            self.of_owner[owner, stable].count += 1
             return
-        owner = _absent_owner(self.scene, gap.subject)
-        stable = gap.subject.stable_path(gap.path)
-        if owner and (owner, stable) in self.of_owner:
-            position = self.of_owner[owner, stable]
-            self.found[position] = replace(self.found[position], count=self.found[position].count + 1)
-            return
-        self.of_owner[owner, stable] = len(self.found)
-        self.found.append(self._finding(gap))
-
-    def _finding(self, gap: Gap) -> Finding:
-        check, subject = self.check, gap.subject
-        seen = (subject.source.name if subject.source else "", subject.key, subject.stable_path(gap.path))
+        seen = (subject.source.name if subject.source else "", subject.key, stable)
         ordinal = self.ordinals[seen]
         self.ordinals[seen] += 1
-        cited = check.cited
-        if gap.incidents is not None:
-            cited = tuple(Cited(one, exact=True) for one in gap.incidents)
-        return Finding(
-            check=check.id,
-            title=check.title,
-            severity=self._severity(gap),
-            confidence=gap.confidence,
-            place=subject.place(gap.path),
-            subject=subject.key,
-            message=gap.message,
-            evidence=gap.evidence,
-            fix=gap.fix or check.fix,
-            patch=gap.patch,
-            incidents=cited,
-            fingerprint=fingerprint(check.id, subject, gap.path, ordinal),
-            related=tuple(one.place() for one in gap.related),
-        )
+        mark = fingerprint(self.check.id, subject, gap.path, ordinal)
+        raw = _Raw(self.check, gap, self._severity(gap), mark, ignore)
+        self.found.append(raw)
+        if ignore is None:
+            self.of_owner[owner, stable] = raw
 
     def _severity(self, gap: Gap) -> Severity:
         if self.check.id in self.settings.severities:

@@ -73,7 +73,7 @@ class Meters:
         registry = CollectorRegistry()
         registry.register(Library(catalogue))
         if os.environ.get(MULTIPROCESS):
-            MultiProcessCollector(registry)
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
             return generate_latest(registry)
         return generate_latest(self._registry) + generate_latest(registry)
 

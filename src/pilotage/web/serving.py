@@ -34,6 +34,9 @@ GRACE_SECONDS = 30
 _BACKLOG = 2048
 _HEADER_ROOM_BYTES = 28_000
 """Beside the longest address, for all headers together; more is refused with 400 before we see it."""
+_START_SECONDS = 120
+"""A worker answers to its supervisor once its modules are loaded, which takes long on a busy machine; one
+that was taken for dead would be started again and again."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared, not bound
 
@@ -165,6 +168,7 @@ def _config(app: FastAPI | Callable[[], FastAPI], *, factory: bool = False) -> u
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_worker_healthcheck=_START_SECONDS,
     )
 
 

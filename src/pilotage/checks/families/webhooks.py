@@ -346,7 +346,7 @@ def _on_leases(scene: Scene, hook: Webhook) -> Answer:
         return NotApplicable(hook.object, "see webhook-fail-catch-all")
     return Gap(
         hook.object,
-        f"`{hook.name}` is asked about leases in `{SYSTEM}`: leader election and node heartbeats wait up to "
+        f"`{hook.name}` is asked about leases in `{SYSTEM}`: leader election waits up to "
         f"{hook.timeout_seconds} s for it",
         path,
         evidence=(*_evidence(hook, path), f"timeoutSeconds: {hook.timeout_seconds}"),

@@ -1,9 +1,9 @@
 """`pilotage check files`, which is what `pilotage check PATH…` runs."""
 
-
-
 from __future__ import annotations
 
+import gc
+import os
 import re
 import shutil
 import sys
@@ -94,6 +94,8 @@ def files(
       pilotage check deploy/ --write-baseline .pilotage-baseline.json
       pilotage check deploy/ --baseline .pilotage-baseline.json --output sarif
     """
+    # One run and the process ends: what the collector would look through again and again is all still in use.
+    gc.disable()
     checks = all_checks()
     settings = RunSettings(
         select=select,
@@ -113,8 +115,11 @@ def files(
 def _say(report: Report, output: str) -> None:
     incidents = incidents_of(report.checks.values())
     if output == "text":
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        text = as_text.render(report, incidents, width=width)
+        terminal = sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if terminal else 0
+        text = as_text.render(
+            report, incidents, width=width, colour=terminal and "NO_COLOR" not in os.environ
+        )
     else:
         text = _FORMS[output](report, incidents)
     click.echo(text.encode("utf-8", "replace").decode("utf-8"), nl=False, color=True)

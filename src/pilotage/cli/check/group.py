@@ -1,7 +1,5 @@
 """The group `pilotage check`: its first word is a command of its own, or else a path to check."""
 
-
-
 from __future__ import annotations
 
 import click

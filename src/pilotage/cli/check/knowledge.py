@@ -1,7 +1,5 @@
 """`pilotage check list`, `explain` and `coverage`: what the checks know."""
 
-
-
 from __future__ import annotations
 
 from collections import defaultdict

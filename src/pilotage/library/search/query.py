@@ -17,6 +17,8 @@ _OPERATOR = re.compile(
     r"""(?:(?<=\s)|^)(?P<minus>-?)(?:(?P<field>[A-Za-z가-힣_-]{2,20}):)?"""
     r"""(?:"(?P<quoted>[^"\n]+)"|(?P<bare>[^\s"]+))"""
 )
+_BREAKS = re.compile(r"[\x0b-\x0d\x1c-\x1f\x85]")
+"""Line breaks other than the usual one: they part words, where other control characters are dropped."""
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -121,7 +123,7 @@ def parse_query(
         UnknownTerm: `field:value` with a value, or a mistyped field, that does not exist.
         InvalidInput: an operator that there is not, such as `-title:…`.
     """
-    text, clipped = clip(printable(raw))
+    text, clipped = clip(printable(_BREAKS.sub(" ", raw)))
     if is_pasted(text):
         query = Query(raw=raw, pasted=True, clipped=clipped)
         return _with_words(query, without_noise(text), lexicon)

@@ -92,17 +92,17 @@ class Tuning:
 
 
 WORDS_ALONE = Tuning(
-    weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.3, named=0.05),
-    intercept=-6.26,
-    slopes=Signals(2.45, 1.32, 2.81, 0.0, 0.0, 0.0, 1.22, -1.59),
+    weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.15, named=0.05),
+    intercept=-6.42,
+    slopes=Signals(2.50, 1.43, 2.62, 0.0, 0.0, 0.0, 1.18, -1.51),
     refuse_below=0.5,
     tail=0.3,
 )
 WORDS_AND_MEANING = Tuning(
-    weights=Weights(lexical=0.45, semantic=1.4, breadth=0.9, coverage=0.45, named=0.05),
-    intercept=-8.43,
-    slopes=Signals(2.86, 0.93, 1.54, 2.29, 8.83, 0.28, 3.10, -1.01),
-    refuse_below=0.55,
+    weights=Weights(lexical=0.45, semantic=1.1, breadth=0.9, coverage=0.3, named=0.05),
+    intercept=-8.31,
+    slopes=Signals(2.77, 1.00, 1.43, 2.41, 8.08, 0.34, 3.08, -0.64),
+    refuse_below=0.6,
     tail=0.5,
 )
 

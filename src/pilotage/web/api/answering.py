@@ -18,7 +18,9 @@ def reader_of(request: Request) -> Reader:
     return Reader(doors_of(request).catalogue, audience_of(request), language_of(request))
 
 
-def answer(request: Request, found: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
+def answer(
+    request: Request, found: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """The answer of an object."""
     return JSONResponse(found, headers={"Content-Language": language_of(request), **(headers or {})})
 

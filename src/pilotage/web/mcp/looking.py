@@ -74,20 +74,14 @@ class LookingTools:
         stored = self._stored(id)
         record = read_record(stored.document, where=stored.id)
         wanted = set(sections) or set(CONCISE if response_format == "concise" else SECTIONS)
-        answer = _frame(record, stored, id)
-        too_large: dict[str, int] = {}
-        for name in SECTIONS:
-            if name not in wanted:
-                continue
-            content = self._section(name, record, spoken, detailed=response_format == "detailed")
-            if content is None:
-                continue
-            fuller = answer.model_copy(update={"report": answer.report.model_copy(update={name: content})})
-            if size_of(_with_note(fuller, {**too_large, name: 0}, max_tokens)) > max_tokens:
-                too_large[name] = size_of(fuller) - size_of(answer)
-            else:
-                answer = fuller
-        return _with_note(answer, too_large, max_tokens) if too_large else answer
+        detailed = response_format == "detailed"
+        contents = {
+            name: content
+            for name in SECTIONS
+            if name in wanted
+            and (content := self._section(name, record, spoken, detailed=detailed)) is not None
+        }
+        return _fitted_sections(_frame(record, stored, id), contents, max_tokens)
 
     def _stored(self, name: str) -> Stored:
         try:
@@ -205,7 +199,27 @@ def _frame(record: Record, stored: Stored, asked: str) -> IncidentAnswer:
     )
 
 
-def _with_note(answer: IncidentAnswer, too_large: dict[str, int], max_tokens: int) -> IncidentAnswer:
+def _fitted_sections(frame: IncidentAnswer, contents: dict[Section, Any], max_tokens: int) -> IncidentAnswer:
+    whole = _with_sections(frame, contents)
+    if size_of(whole) <= max_tokens:
+        return whole
+    # Room is kept for a note that names every section, whichever of them will be left out.
+    reserved = _with_note(frame, dict.fromkeys(contents, MOST_TOKENS), max_tokens)
+    kept: dict[Section, Any] = {}
+    too_large: dict[Section, int] = {}
+    for name, content in contents.items():
+        if size_of(_with_sections(reserved, {**kept, name: content})) <= max_tokens:
+            kept[name] = content
+        else:
+            too_large[name] = size_of(_with_sections(frame, {name: content})) - size_of(frame)
+    return _with_note(_with_sections(frame, kept), too_large, max_tokens)
+
+
+def _with_sections(answer: IncidentAnswer, contents: dict[Section, Any]) -> IncidentAnswer:
+    return answer.model_copy(update={"report": answer.report.model_copy(update=dict(contents))})
+
+
+def _with_note(answer: IncidentAnswer, too_large: dict[Section, int], max_tokens: int) -> IncidentAnswer:
     largest = max(too_large.values())
     note = (
         f"To keep within max_tokens={max_tokens}, whole sections were left out. Ask for them by sections; "
@@ -213,7 +227,7 @@ def _with_note(answer: IncidentAnswer, too_large: dict[str, int], max_tokens: in
     )
     if largest + 500 > MOST_TOKENS:
         note += f" and is only to be had whole, as the resource incident://{answer.id}"
-    return answer.model_copy(update={"left_out": list(too_large), "note": note + "."})
+    return answer.model_copy(update={"left_out": list[str](too_large), "note": note + "."})
 
 
 def _related_item(hit: RelatedHit, lang: Lang, *, detailed: bool) -> RelatedItem:

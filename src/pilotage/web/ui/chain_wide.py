@@ -173,8 +173,7 @@ class _Router:
         self.routed = [edge for edge in graph.edges if edge not in self.direct]
         self.ports = self._ports()
         self.channels = {channel for edge in self.routed for channel in self._ends(edge)}
-        self.gutter_use: dict[tuple[int, int], int] = {}
-        self.gutters = {edge: self._gutter(edge) for edge in self.routed}
+        self.gutters = self._gutters()
         self.tracks: dict[tuple[Edge, Channel], int] = {}
         self.depth: dict[Channel, int] = {}
         for edge in self.routed:
@@ -185,7 +184,7 @@ class _Router:
         return edge.kind == "next" and one.row == other.row and other.column == one.column + 1
 
     def _channel(self, cell: _Cell, edge: Edge) -> Channel:
-        down = edge.kind == "loop" or edge.kind == "beneath" or cell.node.kind == "latent"
+        down = edge.kind in {"loop", "beneath"} or cell.node.kind == "latent"
         if cell.node.lane == 1 and edge.kind == "other":
             other = self.cells[edge.target if edge.source == cell.node.id else edge.source]
             down = other.node.kind == "latent"
@@ -227,17 +226,21 @@ class _Router:
         if alone and one.column == other.column and one.node.lane != other.node.lane:
             found[edge, "s"] = found[edge, "t"]
 
-    def _gutter(self, edge: Edge) -> float:
-        """Where the edge changes channels: left of its target's column."""
-        start, end = self._ends(edge)
-        if start == end:
-            return 0.0
-        cell = self.cells[edge.target]
-        key = (0, cell.column)
-        use = self.gutter_use.get(key, 0)
-        self.gutter_use[key] = use + 1
-        step = min(7.0, self.gap / 4)
-        return max(3.0 + use * 3, cell.x - self.gap * 0.36 - use * step)
+    def _gutters(self) -> dict[Edge, float]:
+        """Where each edge changes channels: in the gap left of its target's column."""
+        users: dict[int, list[Edge]] = {}
+        for edge in self.routed:
+            start, end = self._ends(edge)
+            if start != end:
+                users.setdefault(self.cells[edge.target].column, []).append(edge)
+        found: dict[Edge, float] = {}
+        for column, edges in users.items():
+            beside = next(cell.x for cell in self.cells.values() if cell.column == column)
+            right = beside - self.gap * 0.3
+            left = max(3.0, right - self.gap * 0.4)
+            for place, edge in enumerate(edges):
+                found[edge] = right - (right - left) * place / max(1, len(edges) - 1, 3)
+        return found
 
     def _spans(self, edge: Edge) -> list[tuple[Channel, float, float]]:
         start, end = self._ends(edge)

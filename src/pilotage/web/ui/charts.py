@@ -12,6 +12,7 @@ from pilotage.web.ui.incident import duration
 
 _SHADES = ((0, "h0"), (1, "h1"), (2, "h2"), (4, "h3"), (7, "h4"))
 SIZE = 12.0
+_MOST_LINES = 5
 _BOLD = 1.08
 
 
@@ -158,7 +159,8 @@ def _bars(
         for place, n in enumerate(values)
     )
     apart = next(
-        (size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if most / size <= 5), most // 4 or 1
+        (size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if most / size <= _MOST_LINES),
+        most // 4 or 1,
     )
     grid = tuple((height - n * scale, n) for n in range(apart, most + 1, apart))
     return Bars(wide, height, height, bars, grid)

@@ -25,7 +25,8 @@ Silence = Literal["not_stated", "open"]
 INTERVALS = ("detected_after", "mitigated_after", "resolved_after")
 _ASKED = (
     "org", "date", "severity", "domain", "components", "symptoms", "root_cause", "contributing", "summary",
-    "symptoms_text", "trigger", "detection", "mechanism", "events", "impact.scope", "impact.users", "impact.region",
+    "symptoms_text", "trigger", "detection", "mechanism", "events", "impact.scope", "impact.users",
+    "impact.region",
     "timeline.detected_after", "timeline.mitigated_after", "timeline.resolved_after", "remediation",
     "action_items", "lessons",
 )  # fmt: skip
@@ -185,7 +186,7 @@ class Incident:
         ]
 
     def known(self) -> dict[str, int]:
-        """How many of the fields that one would like to know are stated, our reading, not stated, not looked at."""
+        """How many of the fields that one would like to know are stated, ours, not stated, not looked at."""
         counts = {"stated": 0, "editorial": 0, "not_stated": 0, "open": 0}
         for name in _ASKED:
             rests = self.rest(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -39,14 +40,13 @@ def error_page(renderer: Renderer) -> Callable[[Request, Problem], Response]:
         view = renderer.view(request)
         words = request.url.path.replace("-", " ").replace("/", " ").split()
         wanted = " ".join(word for word in words if word not in {"incidents", "vocabulary", "organisations"})
-        kind = (
-            str(problem.status) if problem.status in _OWN_WORDS else "400" if problem.status < 500 else "500"
-        )
+        ours = problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        kind = str(problem.status) if problem.status in _OWN_WORDS else "500" if ours else "400"
         context = {
             "status": problem.status,
-            "problem": problem if problem.status < 500 else None,  # noqa: PLR2004 - the server's trouble tells nothing
+            "problem": None if ours else problem,
             "kind": kind,
-            "state": State(wanted[:120] if problem.status == 404 else ""),  # noqa: PLR2004
+            "state": State(wanted[:120] if problem.status == HTTPStatus.NOT_FOUND else ""),
             "title_word": view.t(f"error_{kind}"),
         }
         return renderer.respond(view, "error.html", context, status=problem.status)

@@ -20,7 +20,7 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def about_api(view: View) -> Found:
+def about_api(_: View) -> Found:
     """How programs and agents ask: REST, MCP, command line."""
     return "about_api.html", {"example": "p90 up, ingress OOM-killed"}
 
@@ -39,7 +39,7 @@ async def preferences(request: Request) -> Response:
 
 
 def _back(address: str) -> str:
-    """The address if it lies on this site, else the home page: `//host` and `/\\host` lead elsewhere."""
+    """The address if it lies on this site, else the home page: two slashes of either kind lead elsewhere."""
     safe = address.startswith("/") and not address.startswith("//") and "\\" not in address
     return address if safe and address.isprintable() else "/"
 

@@ -121,7 +121,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "refused_help": ("Change the query above; everything that you typed is still there.", "위의 질의를 고친다. 입력한 내용은 그대로 남아 있다."),
     "incidents_lead": ("Newest first. Narrow the list by what broke, how it showed and why.", "최신순이다. 무엇이 고장 났고 어떻게 드러났고 왜 그랬는지로 좁힌다."),
     "none_here": ("No incident bears all of this.", "이 조건을 모두 갖춘 사례가 없다."),
-    # incident: facts
+    # of an incident, facts
     "date_incident": ("incident", "발생"),
     "date_published": ("published", "공개"),
     "date_unknown": ("date not known", "날짜 미상"),
@@ -157,7 +157,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "print": ("Print", "인쇄"),
     "compare_with": ("Compare with…", "비교하기…"),
     "n_similar": ("{n} similar", "비슷한 사례 {n}건"),
-    # incident: mechanism
+    # of an incident, mechanism
     "mechanism": ("Mechanism", "메커니즘"),
     "chain_title": ("Causal chain of the incident", "사례의 인과 사슬"),
     "chain_steps": ("{n} steps", "{n}단계"),
@@ -185,7 +185,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "legend_propagation": ("Propagation: carried it on", "전파: 이어 간 것"),
     "legend_amplification": ("Amplification: made it worse", "증폭: 더 나쁘게 한 것"),
     "legend_containment": ("Containment: ended it", "확산 차단: 끝낸 것"),
-    # incident: sections
+    # of an incident, sections
     "story": ("What happened", "경과"),
     "timeline": ("Timeline", "타임라인"),
     "spans_label": ("From the start of the impact", "영향이 시작된 때부터"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,15 +12,25 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from pilotage.core.settings import Settings
+from pilotage.library.bundled import bundled_candidates
 from pilotage.library.catalogue import Catalogue
+from pilotage.library.stores.opening import open_store
 from pilotage.web.mcp.answers import Item, ListAnswer, Report
-from pilotage.web.mcp.budget import LEAST_TOKENS, MOST_TOKENS, fitted, size_of, tokens_of, wire
+from pilotage.web.mcp.budget import (
+    DEFAULT_TOKENS,
+    LEAST_TOKENS,
+    MOST_TOKENS,
+    fitted,
+    size_of,
+    tokens_of,
+    wire,
+)
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.finding import FindingTools
 from pilotage.web.mcp.looking import LookingTools
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import bare
-from rig.mcp_library import COREDNS_ID
+from rig.mcp_library import COREDNS_ID, build
 
 BUDGETS = st.integers(LEAST_TOKENS, MOST_TOKENS)
 LIMITS = st.integers(1, 50)
@@ -139,3 +150,29 @@ def test_no_cursor_is_the_start(catalogue: Catalogue) -> None:
 def test_foreign_cursors_are_refused(text: str) -> None:
     with pytest.raises(Exception, match="cursor"):
         read_cursor(text, "x")
+
+
+@pytest.fixture(scope="module")
+def long_records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
+    """The longest records that are shipped."""
+    documents = sorted((one.document for one in bundled_candidates()), key=lambda one: -len(json.dumps(one)))[
+        :6
+    ]
+    store = open_store(build(tmp_path_factory.mktemp("long") / "library.db", documents))
+    yield Catalogue(store)
+    store.close()
+
+
+@pytest.mark.parametrize("form", ["concise", "detailed"])
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_real_records_keep_within_it(long_records: Catalogue, form: Any, lang: Any) -> None:
+    tools = LookingTools(Settings(), long_records)
+    for name in long_records.store.ids("public"):
+        for budget in (LEAST_TOKENS, 1500, 2500, 4000, DEFAULT_TOKENS, 9000):
+            answer = tools.get_incident(name, response_format=form, lang=lang, max_tokens=budget)
+            assert size_of(answer) <= budget
+            if form == "concise" and budget >= DEFAULT_TOKENS:
+                assert answer.left_out is None
+            for section in answer.left_out or ():
+                alone = tools.get_incident(name, sections=[section], lang=lang)
+                assert alone.left_out is None

@@ -1,0 +1,101 @@
+"""A real browser before a real server, for the tests of the pages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+
+from pilotage.core.settings import Settings
+from pilotage.library.bundled import bundled_candidates
+from pilotage.library.canonical import digest
+from pilotage.library.catalogue import Catalogue
+from pilotage.library.entry import index_entry
+from pilotage.library.record import read_record
+from pilotage.library.stores.opening import open_store
+from pilotage.library.stores.protocol import New
+from pilotage.library.terms import load_vocabulary
+from pilotage.web.app import create_app
+
+UP_SECONDS = 60
+
+
+def needed(reason: str) -> None:
+    """Skips the test with a reason; under PILOTAGE_REQUIRE_REAL=1 fails it."""
+    if os.environ.get("PILOTAGE_REQUIRE_REAL") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Chromium as the machine has it."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        needed("no Chromium on the PATH (Debian: apt install chromium)")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path)
+        yield found
+        found.close()
+
+
+def bundled_documents() -> list[dict[str, Any]]:
+    """The documents of the records that are shipped."""
+    return [candidate.document for candidate in bundled_candidates()]
+
+
+def fill(url: str, documents: Sequence[dict[str, Any]]) -> None:
+    """A store with these records, as an import leaves it; several states of one record become revisions."""
+    vocabulary = load_vocabulary()
+    with closing(open_store(url, create=True)) as store:
+        for document in documents:
+            record = read_record(document)
+            new = New(
+                id=record.id,
+                aliases=tuple(record.aliases),
+                document=document,
+                digest=digest(document),
+                private=record.visibility == "private",
+                entry=index_entry(record, vocabulary),
+                origin="test",
+                order_date=record.date or "",
+            )
+            with store.transaction() as writer:
+                writer.put(new)
+
+
+@contextmanager
+def site(folder: Path, documents: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The pages of a library with these records on a free port of loopback; the address of the site."""
+    url = f"sqlite:///{folder / 'library.db'}"
+    fill(url, documents)
+    with closing(open_store(url)) as store, closing(socket.socket()) as listening:
+        listening.bind(("127.0.0.1", 0))
+        app = create_app(Settings(), Catalogue(store))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        _wait(server)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def _wait(server: uvicorn.Server) -> None:
+    end = time.monotonic() + UP_SECONDS
+    while not server.started:
+        if time.monotonic() > end:
+            pytest.fail(f"the server was not up within {UP_SECONDS} s")
+        time.sleep(0.05)
