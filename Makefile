@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+JOBS ?= auto
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --only-binary=:all: -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -24,18 +25,14 @@ $(VENV)/.dev: $(VENV)/.base
 
 install: $(VENV)/.base ## build .venv, nothing else
 
-run: $(VENV)/.base ## load the bundled library and show three real searches
+run: $(VENV)/.base ## load the bundled library and serve pages, REST and MCP on loopback
 	@$(BIN)/pilotage library import --bundled
-	@for query in '인그레스 통하면 특정 파드만 요청이 몰려요' \
-	  'W0119 09:12:44.120 zk-client] session 0x1 expired for zookeeper, java.lang.OutOfMemoryError: Java heap space in proxy' \
-	  'how long to boil an egg'; do \
-	  printf '\n$$ pilotage library search %s\n' "'$$query'"; \
-	  $(BIN)/pilotage library search --limit 2 "$$query"; done
+	@$(BIN)/pilotage serve
 
 test: $(VENV)/.dev ## lint, types, import law and every test, real components included
 	@sh tests/rig/debian.sh
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lint: $(VENV)/.dev ## format, rules, types, import law
 	@$(BIN)/ruff format --check --quiet

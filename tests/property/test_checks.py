@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import tempfile
@@ -30,8 +31,10 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
     | st.floats(allow_nan=False)
     | st.text(max_size=6)
     | st.sampled_from(["100%", "-1", "*", "Fail", "Recreate", "0", "\u202e", "\ud800"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["name", "spec", "key", "values", "x"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "spec", "key", "values", "x"]), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -111,17 +114,16 @@ def baseline_of(findings: list[Any]) -> Baseline:
 @given(st.text(alphabet=st.sampled_from("ab:-[]{}&*!|>'\"#%@`,? \n\t0123456789.~<=_xoeE+\u00e9\ufeff\x00")))
 @settings(max_examples=500, deadline=None)
 def test_any_text_is_read_or_refused(text: str) -> None:
-    try:
+    with contextlib.suppress(DialectError):
         load(text)
-    except DialectError as error:
-        assert error.message
-    else:
         position = position_of(compose(text), ("a", 0, "b"))
         assert position.line >= 1
         assert position.column >= 1
 
 
-@given(st.binary(max_size=200), st.sampled_from(["", "kind: Pod\napiVersion: v1\nmetadata: {name: x}\n---\n"]))
+@given(
+    st.binary(max_size=200), st.sampled_from(["", "kind: Pod\napiVersion: v1\nmetadata: {name: x}\n---\n"])
+)
 def test_any_bytes_are_read_or_reported(content: bytes, before: str) -> None:
     text = (before.encode() + content).decode("utf-8", "surrogateescape")
     reading = read_text(text, "any.yaml")

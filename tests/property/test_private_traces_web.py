@@ -128,7 +128,7 @@ def answer(client: TestClient, address: str, **headers: str) -> tuple[int, dict[
 
 def test_the_walk_covers_the_whole_app(sides: Sides) -> None:
     found = routes(sides.without.app)  # type: ignore[arg-type]
-    assert {"/api/v1/incidents/{id}", "/api/v1/changes", "/search.json", "/metrics", "/mcp"} <= set(found)
+    assert {"/api/v1/incidents/{id}", "/api/v1/changes", "/search.json", "/metrics"} <= set(found)
     assert {"/", "/incidents/{id}", "/search", "/statistics"} <= set(found), "pages belong to the walk"
     assert len(found) > 40
 

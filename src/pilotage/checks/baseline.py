@@ -78,7 +78,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def baseline_text(findings: Iterable[Finding]) -> str:
-    """The baseline of some findings: sorted, without lines or files, so that it changes only when findings do."""
+    """The baseline of some findings: sorted, without lines or files, so that it changes with them only."""
     items: list[dict[str, Any]] = [
         {"check": one.check, "object": one.subject, "path": one.place.path, "fingerprint": one.fingerprint}
         for one in findings

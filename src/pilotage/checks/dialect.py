@@ -158,11 +158,27 @@ def _said(error: yaml.YAMLError) -> DialectError:
     return DialectError(message, mark.line + 1, mark.column + 1)
 
 
+_BRACKETS = re.compile(r"[\[\]{}]")
+_LADDER = re.compile(r"(?:[-?] +){50}|^ {800}", re.MULTILINE)
+
+
+def _may_be_deep(text: str) -> bool:
+    """Whether it is worth counting levels: brackets in quotes and comments are taken for real ones."""
+    if _LADDER.search(text):
+        return True
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        depth = depth + 1 if match[0] in "[{" else max(0, depth - 1)
+        if depth > DEEPEST:
+            return True
+    return False
+
+
 def _refuse_depth(text: str) -> None:
     # The C composer calls itself for each level; far too many levels would end the process.
-    if text.count("[") + text.count("{") + text.count("- ") + text.count("? ") <= DEEPEST:
-        return
-    if not re.search(r"(?:[\[{][\s\[{]*){50}|(?:[-?] +){50}", text) and len(text) < 10_000_000:  # noqa: PLR2004
+    if not _may_be_deep(text):
         return
     depth = 0
     for event in _events(text):
@@ -260,7 +276,7 @@ _TAGGED: dict[str, Callable[[str], Any]] = {
 
 
 class _Builder:
-    """Values from the nodes of one document; an alias is the same value again, counted as often as it is used."""
+    """Values from the nodes of one document; an alias is the same value again, and counted again."""
 
     def __init__(self) -> None:
         self.made: dict[int, tuple[Any, int]] = {}
@@ -363,7 +379,7 @@ def load(text: str) -> Any:
 
 
 def position_of(node: Node, path: KeyPath) -> Position:
-    """Where the deepest part of the path that exists stands: of its key in a mapping, of the item in a list."""
+    """Where the deepest existing part of the path stands: its key in a mapping, the item in a list."""
     if node is None:
         return Position(1, 1)
     mark = node.start_mark

@@ -135,7 +135,7 @@ def entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def comments(source: SourceFile) -> Mapping[int, list[Ignore]]:
-    """The decisions in a file's comments, by the line that they speak of: their own, or the next with content."""
+    """The decisions in a file's comments, by the line that they speak of: their own, or the next one."""
     found: dict[int, list[Ignore]] = defaultdict(list)
     lines = source.text.split("\n")
     for number, line in enumerate(lines, start=1):

@@ -13,8 +13,8 @@ from pilotage.checks.values import as_list, as_map, as_text
 
 _GROUPS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("Service", "Pod", "ConfigMap", "Secret", "Namespace", "Node", "PersistentVolumeClaim", "ServiceAccount",
-         "ResourceQuota", "LimitRange", "Endpoints", "ReplicationController", "Event", "PersistentVolume"),
+        ("Service", "Pod", "ConfigMap", "Secret", "Namespace", "Node", "PersistentVolumeClaim",
+         "ServiceAccount", "ResourceQuota", "LimitRange", "Endpoints", "ReplicationController", "Event", "PersistentVolume"),
         ("",),
     ),
     **dict.fromkeys(("Deployment", "DaemonSet", "ReplicaSet"), ("apps", "extensions")),
@@ -135,7 +135,7 @@ class Labelled(Generic[_Item]):
         ]
 
     def selected(self, selector: Mapping[str, Any]) -> list[_Item]:
-        """The things that a label selector with `matchLabels` and `matchExpressions` selects; an empty one all."""
+        """The things that a label selector (`matchLabels`, `matchExpressions`) selects; an empty one all."""
         labels = as_map(selector.get("matchLabels"))
         candidates = self.matching(labels) if labels else [item for item, _ in self.items]
         if not selector.get("matchExpressions"):

@@ -159,7 +159,7 @@ class _DocumentationOnly(enum.Enum):
 
 
 DOCUMENTATION_ONLY = _DocumentationOnly.MARK
-"""In place of incidents: no public incident is known, the check rests on documentation; its page says on which."""
+"""In place of incidents: none is known, the check rests on documentation; its page says on which."""
 
 SECTIONS = ("What it does", "Why it matters", "Incidents", "Fix", "References")
 

@@ -99,7 +99,7 @@ class Subject(Protocol):
 
     @property
     def key(self) -> str:
-        """Its name in reports and baselines, stable under moves: `Deployment shop/web`, `haproxy backend api`."""
+        """Its name in reports and baselines, stable under moves: `Deployment shop/web`, `backend api`."""
 
     @property
     def source(self) -> SourceFile | None:
@@ -112,7 +112,7 @@ class Subject(Protocol):
         """The path in a form that does not change when unrelated things move: list items by name."""
 
     def lines(self, path: KeyPath) -> set[int]:
-        """The lines of the file at which a comment speaks of this part: its own and those of what holds it."""
+        """The lines at which a comment speaks of this part: its own and those of what holds it."""
 
 
 class KubeObject:

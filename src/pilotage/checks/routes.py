@@ -82,7 +82,7 @@ def _gateway_route(route: KubeObject) -> Iterator[Backend]:
 def _openshift(route: KubeObject) -> Iterator[Backend]:
     port = route.get("spec", "port", "targetPort")
     host = as_text(route.spec.get("host"))
-    if route.get("spec", "to", "kind") in {None, "Service"}:
+    if as_text(route.get("spec", "to", "kind")) in {"", "Service"}:
         yield Backend(route, ("spec", "to"), as_text(route.get("spec", "to", "name")), "", port, host)
     for place, item in enumerate(as_list(route.spec.get("alternateBackends"))):
         yield Backend(route, ("spec", "alternateBackends", place), as_text(dig(item, "name")), "", port, host)
@@ -98,7 +98,7 @@ def _istio(route: KubeObject) -> Iterator[Backend]:
 
 
 def _cluster_name(host: str) -> tuple[str, str]:
-    """Service and namespace of `web`, `web.shop`, `web.shop.svc.cluster.local`; nothing for a name outside."""
+    """Service and namespace of `web`, `web.shop`, `web.shop.svc…`; nothing for a name outside."""
     parts = host.split(".")
     if len(parts) == 1:
         return host, ""

@@ -245,7 +245,7 @@ class _Run:
 
 
 def _absent_owner(scene: Scene, subject: Subject) -> str:
-    """The name of a controller that is not in the scene, whose pods shall not each have a finding; else empty."""
+    """A controller that is not in the scene, whose pods shall not each have a finding; else empty."""
     if not isinstance(subject, KubeObject):
         return ""
     last = scene.owner(subject)

@@ -84,7 +84,7 @@ class Scene:
     # Objects
 
     def of(self, *kinds: str) -> Iterator[KubeObject]:
-        """The objects of some kinds (`Service` is the core's; that of Knative is `Service.serving.knative.dev`)."""
+        """The objects of some kinds (`Service` is the core's, Knative's is `Service.serving.knative.dev`)."""
         return self.index.of(*kinds)
 
     def find(self, kind: str, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
@@ -128,7 +128,7 @@ class Scene:
 
     @cached_property
     def workloads(self) -> tuple[Workload, ...]:
-        """Everything that runs pods and is controlled by nothing else in the scene, pieces of objects left out."""
+        """Everything that runs pods and is controlled by nothing in the scene, pieces of objects left out."""
         found = (
             view
             for one in self.index.of(*workloads.KINDS)
@@ -153,7 +153,7 @@ class Scene:
         )
 
     def selected_by(self, one: KubeObject, selector: Mapping[str, Any]) -> list[Workload]:
-        """The workloads whose pods a label selector of `one` selects: in its namespace, the nearest of equals."""
+        """The workloads whose pods a selector of `one` selects: in its namespace, the nearest of equals."""
         found = [w for w in self._labelled.selected(selector) if may_share_namespace(w.object, one)]
         near = {id(item) for item in nearest(one, [w.object for w in found])}
         return [w for w in found if id(w.object) in near]
@@ -241,7 +241,7 @@ class Scene:
         found: list[Exposure] = []
         for service in self.services_of(workload):
             found += [Exposure("edge", backend.route, service) for backend in self.routes_to(service)]
-            if service.spec.get("type") in {"LoadBalancer", "NodePort"}:
+            if as_text(service.spec.get("type")) in {"LoadBalancer", "NodePort"}:
                 found.append(Exposure("edge", service, service))
             if id(service) in self._called:
                 by, caller = self._called[id(service)]

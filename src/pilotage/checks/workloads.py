@@ -188,7 +188,7 @@ class Workload:
 
     @property
     def replicas(self) -> int | None:
-        """The number of replicas, 1 where none is written; None for kinds without. An autoscaler may differ."""
+        """The number of replicas, 1 where none is written; None for kinds without any."""
         if self.kind == "Pod":
             return 1
         if self.kind not in SCALED:

@@ -192,7 +192,9 @@ async def _refused(request: Request, error: Exception) -> Response:
         hint = "The description of the API lists every address: /api/v1/openapi.json."
         return answer_of(request, Problem(404, NotFound.code, "nothing is at this address", hint))
     code = "usage" if error.status_code < 500 else "bug"  # noqa: PLR2004
-    problem = Problem(error.status_code, code, _short(str(error.detail)), "Reading is by GET or HEAD.")
+    allowed = (error.headers or {}).get("Allow", "")
+    hint = f"This address takes {allowed}." if allowed else ""
+    problem = Problem(error.status_code, code, _short(str(error.detail)), hint)
     return answer_of(request, problem, error.headers)
 
 

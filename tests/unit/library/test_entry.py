@@ -25,7 +25,11 @@ def test_every_column_is_there_even_when_nothing_is_known() -> None:
 
 def test_the_name_holds_title_ids_and_every_name_of_the_organisation() -> None:
     found = column(
-        "name", aliases=["OLD-1"], org="Elastic", org_slug="elastic", title={"en": "Lost quorum", "ko": "쿼럼 상실"}
+        "name",
+        aliases=["OLD-1"],
+        org="Elastic",
+        org_slug="elastic",
+        title={"en": "Lost quorum", "ko": "쿼럼 상실"},
     )
     assert {"il", "7", "old", "1", "lost", "quorum", "쿼럼", "상실", "elast", "엘라", "라스"} <= set(found)
 

@@ -146,7 +146,8 @@ def _misplaced_gap(
     )
     return Gap(
         one,
-        f"{names} {verb} in {where}, where nothing reads {'it' if len(found) == 1 else 'them'}; the place is {rights}",
+        f"{names} {verb} in {where}, where nothing reads {'it' if len(found) == 1 else 'them'}; "
+        f"the place is {rights}",
         (*level, found[0][0]),
         evidence=tuple(f"{dotted((*level, key))}: {dig(written, *level, key)}" for key, _ in found),
         fix=f"Move {names} to {rights}.",
@@ -187,7 +188,7 @@ def cron_overlap_unbounded(scene: Scene) -> Answers:
     """
     for view, schedule in _cronjobs(scene):
         one = view.object
-        policy = one.spec.get("concurrencyPolicy")
+        policy = as_text(one.spec.get("concurrencyPolicy"))
         if policy in {"Forbid", "Replace"} or _deadline(view) is not None:
             yield Pass(one)
         elif _suspended(view):
@@ -216,7 +217,8 @@ def _overlap_gap(one: KubeObject, schedule: Schedule, *, chosen: bool) -> Gap:
     stated = "says `Allow`" if chosen else "is absent, which means `Allow`"
     return Gap(
         one,
-        f"It runs every {every}, `concurrencyPolicy` {stated}, and no `activeDeadlineSeconds` ends a run that hangs",
+        f"It runs every {every}, `concurrencyPolicy` {stated}, and no `activeDeadlineSeconds` ends a run "
+        "that hangs",
         ("spec", "concurrencyPolicy") if chosen else ("spec", "schedule"),
         evidence=(
             f"spec.schedule: {one.spec.get('schedule')}",

@@ -98,8 +98,8 @@ def _recreate_gap(workload: Workload, exposure: Exposure, scale: Scale | None) -
     fix = ""
     if claims:
         fix = (
-            "Its pods hold a volume claim: make the volume ReadWriteMany or the workload a StatefulSet with more than "
-            "one replica, or plan each rollout as a time of unavailability."
+            "Its pods hold a volume claim: make the volume ReadWriteMany or the workload a StatefulSet with "
+            "more than one replica, or plan each rollout as a time of unavailability."
         )
     return Gap(
         workload.object,
@@ -170,7 +170,8 @@ def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer
     of = "all pods" if least is None else f"all {least} replicas" if least > 1 else "the one replica"
     return Gap(
         workload.object,
-        f"`maxUnavailable: {stated}` lets a rollout take {of} away at once, and it gets {_served_by(exposure)}",
+        f"`maxUnavailable: {stated}` lets a rollout take {of} away at once, and it gets "
+        f"{_served_by(exposure)}",
         path,
         evidence=(
             f"{'.'.join(path)}: {stated}",
@@ -279,9 +280,7 @@ def pdb_missing(scene: Scene) -> Answers:
                 f"{scale.least} replicas get {_served_by(exposure)}, and no PodDisruptionBudget covers them",
                 ("spec",),
                 evidence=(f"replicas: {scale.least}", f"labels of its pods: {dict(workload.pod_labels)}"),
-                confidence=Confidence.HIGH
-                if scene.live or scene.has("PodDisruptionBudget")
-                else Confidence.MEDIUM,
+                confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
                 related=(exposure.object,),
             )
 

@@ -107,15 +107,16 @@ def prestop_missing(scene: Scene) -> Answers:
     """
     for workload, exposure in _from_outside(scene):
         container = _serving_container(workload, exposure)
-        if container is None:
+        if container is None or workload.kind == "Pod":
+            # Nothing replaces a pod that stands alone, so there is no rollout that could cost a request.
             continue
         if container.pre_stop:
             yield Pass(workload.object)
             continue
         yield Gap(
             workload.object,
-            f"Container `{container.name}` gets traffic through {exposure.object.key} and has no preStop hook: on "
-            "SIGTERM it may stop listening before the balancer stops sending",
+            f"Container `{container.name}` gets traffic through {exposure.object.key} and has no preStop "
+            "hook: on SIGTERM it may stop listening before the balancer stops sending",
             container.path,
             evidence=(
                 "lifecycle.preStop: absent",
@@ -167,14 +168,15 @@ def grace_under_prestop(scene: Scene) -> Answers:
         needed = int(longest.seconds) + 30
         yield Gap(
             workload.object,
-            f"The preStop hook of `{longest.container.name}` takes {human_seconds(longest.seconds)}, the grace period "
-            f"ends after {human_seconds(grace)}: the container is killed without time to finish",
+            f"The preStop hook of `{longest.container.name}` takes {human_seconds(longest.seconds)}, the "
+            f"grace period ends after {human_seconds(grace)}: the container is killed without time to finish",
             longest.path,
             evidence=(
                 f"preStop sleeps: {longest.seconds:g} s",
                 f"terminationGracePeriodSeconds: {grace}{'' if stated else ' (the default)'}",
             ),
-            fix=f"Set `terminationGracePeriodSeconds` to {needed} or more, the hook's time plus the longest request.",
+            fix=f"Set `terminationGracePeriodSeconds` to {needed} or more: the hook's time plus the longest "
+            "request.",
             patch=(
                 Operation(
                     "replace" if stated else "add",

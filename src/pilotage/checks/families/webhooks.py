@@ -82,7 +82,7 @@ def _opts_in(selector: Mapping[str, Any]) -> bool:
     if selector.get("matchLabels"):
         return True
     expressions = [item for item in as_list(selector.get("matchExpressions")) if isinstance(item, dict)]
-    return any(item.get("operator") in {"In", "Exists"} for item in expressions)
+    return any(as_text(item.get("operator")) in {"In", "Exists"} for item in expressions)
 
 
 def _evidence(hook: Webhook, path: KeyPath) -> tuple[str, ...]:
@@ -159,8 +159,8 @@ def _catch_all(scene: Scene, hook: Webhook) -> Answer:
         f"`{SYSTEM}` among them",
         path,
         evidence=_evidence(hook, path),
-        fix=f"Exempt `{SYSTEM}` by a `namespaceSelector` (`{NAMESPACE_NAME}` `NotIn` [{SYSTEM}, …]), narrow the rules, "
-        "or fail open.",
+        fix=f"Exempt `{SYSTEM}` by a `namespaceSelector` (`{NAMESPACE_NAME}` `NotIn` [{SYSTEM}, …]), narrow "
+        "the rules, or fail open.",
         patch=() if hook.namespace_selector else (_exempt(hook),),
         severity=Severity.CRITICAL if wide else Severity.HIGH,
         confidence=sure,
@@ -227,8 +227,8 @@ def _deadlock(scene: Scene, hook: Webhook) -> Answer:
         )
     return Gap(
         one,
-        f"`{hook.name}` fails closed on pods in `{namespace}`, where its own backend runs: once that is down, it "
-        "keeps itself from starting",
+        f"`{hook.name}` fails closed on pods in `{namespace}`, where its own backend runs: once that is "
+        "down, it keeps itself from starting",
         path,
         evidence=(*_evidence(hook, path), f"clientConfig.service: {namespace}/{hook.service[1]}"),
         fix=f"Exempt `{namespace}` by a `namespaceSelector` (`{NAMESPACE_NAME}` `NotIn` [{namespace}]).",
@@ -405,8 +405,8 @@ def _single_gap(hook: Webhook, workload: KubeObject, least: int) -> Gap:
     pods = hook.rule_for("", "pods") is not None
     return Gap(
         workload,
-        f"{'No pod answers' if least == 0 else 'One pod answers'} for `{hook.name}`, which fails closed: without it "
-        f"{'no pod' if pods else 'nothing that it covers'} can be created or changed",
+        f"{'No pod answers' if least == 0 else 'One pod answers'} for `{hook.name}`, which fails closed: "
+        f"without it {'no pod' if pods else 'nothing that it covers'} can be created or changed",
         ("spec", "replicas"),
         evidence=(
             f"spec.replicas: {workload.spec.get('replicas', 'absent, which means 1')}",

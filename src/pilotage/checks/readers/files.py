@@ -63,7 +63,7 @@ class _Before:
         self.first = not seen
 
     def complain(self, name: str, into: Reading) -> None:
-        """Adds a problem where a folder or a glob brought nothing at all: silence would look like an answer."""
+        """Adds a problem where a folder or a glob brought nothing: silence would look like an answer."""
         if len(into.objects) + len(into.configs) > self.found:
             return
         if any(problem.grave for problem in into.problems[self.problems :]) or not self.first:

@@ -12,7 +12,7 @@ from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_map
 
-# As kubectl divides a stream: a line that begins with three dashes and has nothing but blanks or a comment after.
+# As kubectl divides a stream: at a line of three dashes with nothing but blanks or a comment after them.
 _DIVIDER = re.compile(r"^---(?=[ \t\r]*(?:#[^\n]*)?$)", re.MULTILINE)
 _CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
 _KUBERNETES = re.compile(r"^\s*[\"']?kind[\"']?\s*:", re.MULTILINE)

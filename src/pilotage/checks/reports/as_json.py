@@ -1,4 +1,4 @@
-"""A report as JSON: every field of every finding, what was ignored, what could not be looked at, the counts."""
+"""A report as JSON: every finding, what was ignored, what could not be looked at, the counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as JUnit XML: a suite a check, a case a finding; a check that found nothing is one case that passes."""
+"""A report as JUnit XML: a suite a check, a case a finding; a check without findings is one case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, for code scanning: rules with help and links, stable fingerprints, suppressions."""
+"""A report as SARIF 2.1.0, for code scanning: rules with help, stable fingerprints, suppressions."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def files(
 ) -> int:
     """Check manifests: files, folders, globs; - is standard input. All of them together are one scene.
 
-    Exit codes: 0 nothing as severe as --fail-on, 1 findings, 2 wrong use, 3 something that was asked for could
-    not be read.
+    Exit codes: 0 nothing as severe as --fail-on, 1 findings, 2 wrong use, 3 something that was asked for
+    could not be read.
 
     \b
     Examples:

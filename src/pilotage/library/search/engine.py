@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from pilotage.library.record import Lang, read_record
+from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer, Hit, Why
 from pilotage.library.search.explaining import Explainer, facet_of
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
 from pilotage.library.search.plan import Plan, make_plan, plan_tokens
 from pilotage.library.search.query import Query, parse_query, refuse_unreadable
-from pilotage.library.search.ranking import WORDS_ALONE, WORDS_AND_MEANING, Evidence, Ranked, Ranking, rank
+from pilotage.library.search.ranking import (
+    WORDS_ALONE,
+    WORDS_AND_MEANING,
+    Evidence,
+    Ranked,
+    Ranking,
+    rank,
+    told_tokens,
+)
 from pilotage.library.search.semantic import Likeness, SemanticSearch
+from pilotage.library.search.snippets import Piece, pieces_of
 from pilotage.library.stores.protocol import (
     NO_FILTERS,
     Audience,
@@ -31,6 +43,7 @@ CANDIDATES = 400
 _CLOSELY_READ = 40
 _SEMANTIC_TEXT = 600
 _MOST_COUNTED = 50_000
+_MOST_READABLE = 500
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,28 @@ class Request:
     facets: bool = False
 
 
+class _Readable:
+    """Records as the hits of many queries need them, kept by what they say; shared between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[Record, tuple[Piece, ...]]] = OrderedDict()
+
+    def of(self, stored: Stored) -> tuple[Record, tuple[Piece, ...]]:
+        """The record and its paragraphs."""
+        with self._lock:
+            if stored.digest in self._kept:
+                self._kept.move_to_end(stored.digest)
+                return self._kept[stored.digest]
+        record = read_record(stored.document, where=stored.id)
+        made = (record, pieces_of(record))
+        with self._lock:
+            self._kept[stored.digest] = made
+            if len(self._kept) > _MOST_READABLE:
+                self._kept.popitem(last=False)
+        return made
+
+
 class Searcher:
     """Answers queries over one store.
 
@@ -77,6 +112,7 @@ class Searcher:
         self.semantic = semantic
         self.vocabulary = vocabulary or load_vocabulary()
         self.lexicon = lexicon or load_lexicon()
+        self._readable = _Readable()
         self._counted: tuple[int, int, dict[str, int]] | None = None
 
     def search(self, request: Request) -> Answer:
@@ -129,17 +165,19 @@ class Searcher:
         close = list(dict.fromkeys([*list(lexical)[:_CLOSELY_READ], *by_meaning[:_CLOSELY_READ]]))
         tags = self.store.tags(close, audience)
         columns = self.store.columns(close, audience)
+        wanted = told_tokens(query, plan)
         evidence = [
             Evidence(
                 key,
                 lexical.get(key, 0.0),
                 likeness.get(key),
-                frozenset(" ".join(columns[key].values()).split()) if key in columns else frozenset(),
+                _held(columns.get(key, {}), wanted),
                 frozenset(tags.get(key, ())),
             )
             for key in dict.fromkeys([*lexical, *likeness])
         ]
-        return rank(query, plan, evidence, WORDS_ALONE if self.semantic is None else WORDS_AND_MEANING)
+        # A store without vectors, filled before the extra was installed, is judged by words alone.
+        return rank(query, plan, evidence, WORDS_AND_MEANING if likeness else WORDS_ALONE)
 
     def _likeness(
         self, query: Query, plan: Plan, filters: Filters, audience: Audience, lexical: Mapping[str, float]
@@ -167,8 +205,8 @@ class Searcher:
         hits = []
         for item in shown:
             if item.id in stored:
-                record = read_record(stored[item.id].document, where=item.id)
-                why = explainer.why(item, record)
+                record, pieces = self._readable.of(stored[item.id])
+                why = explainer.why(item, record, pieces)
                 hits.append(Hit(record, stored[item.id].private, item.score, why))
         return Answer(
             query=request.text,
@@ -251,6 +289,12 @@ class Searcher:
 def _asks(query: Query, filters: Filters) -> bool:
     # A query of stop words alone asks for nothing; an empty one, or one of exclusions alone, browses.
     return bool(filters.all_of or filters.none_of or query.exclude) or not query.raw.strip()
+
+
+def _held(columns: Mapping[str, str], wanted: AbstractSet[str]) -> frozenset[str]:
+    # Tokens are letters and digits between blanks, so a search in the text is exact, and faster than a set.
+    text = f" {' '.join(columns.values())} " if columns else ""
+    return frozenset(token for token in wanted if f" {token} " in text)
 
 
 def _joined(first: Filters, second: Filters) -> Filters:

@@ -12,7 +12,7 @@ from pilotage.library.search.answer import Why
 from pilotage.library.search.plan import Clue, Plan
 from pilotage.library.search.query import Query
 from pilotage.library.search.ranking import Ranked
-from pilotage.library.search.snippets import fields_with, snippets
+from pilotage.library.search.snippets import Piece, fields_with, snippets
 from pilotage.library.stores.protocol import Tag
 from pilotage.library.terms import FACETS, Term
 
@@ -44,7 +44,7 @@ class Explainer:
                 weights |= dict.fromkeys(found, clue.weight / max(1, len(found)))
         return cls(weights, query.dates, lang)
 
-    def why(self, item: Ranked, record: Record) -> Why:
+    def why(self, item: Ranked, record: Record, pieces: Sequence[Piece]) -> Why:
         """Why this record is a hit."""
         terms = {
             (term.kind, term.slug): term
@@ -60,8 +60,8 @@ class Explainer:
         return Why(
             terms=tuple(terms.values()),
             words=tuple(dict.fromkeys(clue.text for clue in by_word)),
-            fields=tuple(fields_with(record, {token for clue in by_word for token in clue.tokens})),
-            snippets=tuple(snippets(record, said, self.lang)),
+            fields=tuple(fields_with(pieces, {token for clue in by_word for token in clue.tokens})),
+            snippets=tuple(snippets(pieces, said, self.lang)),
             semantic=item.semantic_share,
             nearest=item.nearest,
             dates=tuple(self._dates(record)),

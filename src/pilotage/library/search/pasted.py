@@ -26,7 +26,7 @@ _NOISE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_STATUS = re.compile(r"(?<![.:\d])(?:4(?:[01]\d|2[0-9]|31|51|99)|5[0-2]\d)(?![.:\d])")
+_STATUS = re.compile(r"(?<![.\w])(?<!\d:)(?:4(?:[01]\d|2[0-9]|31|51|99)|5[0-2]\d)(?!\w|[.:]\d)")
 
 
 def is_pasted(text: str) -> bool:

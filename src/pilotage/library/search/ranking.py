@@ -115,7 +115,7 @@ class Evidence:
         id: of the record.
         lexical: its BM25 score.
         likeness: how near it is in meaning, if it is near.
-        held: its tokens; empty for candidates too far down to be read closely.
+        held: which of `told_tokens` it holds; empty for candidates too far down to be read closely.
         tags: its tags, likewise.
     """
 
@@ -191,6 +191,12 @@ def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning)
         return Ranking(ranked, confidence, signals, ())
     floor = tuning.tail * ranked[0].score
     return Ranking(ranked, confidence, signals, tuple(item for item in ranked if item.score >= floor))
+
+
+def told_tokens(query: Query, plan: Plan) -> frozenset[str]:
+    """The tokens by which a candidate can show that it knows of the query."""
+    months = {tag_token("month", f"{year}-{month:02}") for year, month in query.dates if month is not None}
+    return frozenset(token for clue in plan.clues for token in clue.tokens) | months
 
 
 def confidence_of(signals: Signals, tuning: Tuning) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -15,6 +15,8 @@ from pilotage.library.record import LANGS, Lang, Record
 _RUN = re.compile(r"[가-힣]+|[^\W_가-힣]+")
 _WIDTH = 180
 _MARK_SHARE = 0.5
+_OTHER_LANGUAGE = 0.6
+"""How much a match in the language that was not asked for counts."""
 
 
 @dataclass(frozen=True)
@@ -42,62 +44,85 @@ class Snippet:
         return "".join([*parts, self.text[last:]])
 
 
-def snippets(record: Record, weights: Mapping[str, float], lang: Lang, *, most: int = 3) -> list[Snippet]:
-    """The best passages of a record.
+@dataclass(frozen=True)
+class Piece:
+    """A paragraph of a record, cut into words once so that many queries can look through it.
+
+    Attributes:
+        field: the field that it stands in.
+        lang: its language.
+        text: its text in one line.
+        words: (start, end, index tokens, whether it is Korean) of every word.
+        tokens: all tokens of these words.
+    """
+
+    field: str
+    lang: Lang
+    text: str
+    words: tuple[tuple[int, int, tuple[str, ...], bool], ...]
+    tokens: frozenset[str]
+
+
+def pieces_of(record: Record) -> tuple[Piece, ...]:
+    """The paragraphs of a record in both languages, in the order of its fields."""
+    return tuple(
+        _piece(field, tongue, paragraph)
+        for tongue in LANGS
+        for field, text in record.texts()
+        for paragraph in paragraphs(getattr(text, tongue))
+    )
+
+
+def _piece(field: str, lang: Lang, paragraph: str) -> Piece:
+    text = unicodedata.normalize("NFC", " ".join(paragraph.split()))
+    words = tuple(
+        (*run.span(), word_tokens(run.group()), is_hangul(run.group())) for run in _RUN.finditer(text)
+    )
+    return Piece(field, lang, text, words, frozenset(token for _, _, own, _ in words for token in own))
+
+
+def snippets(
+    pieces: Sequence[Piece], weights: Mapping[str, float], lang: Lang, *, most: int = 3
+) -> list[Snippet]:
+    """The best paragraphs of a record.
 
     Args:
-        record: what matched.
+        pieces: of what matched.
         weights: token of the query -> how much it says.
         lang: preferred language; the other one is shown where only it matched.
         most: number of snippets; each from another field.
     """
-    found: list[tuple[float, int, Snippet]] = []
-    for order, (field, tongue, text) in enumerate(_texts(record, lang)):
-        marks, score = _marks(text, weights)
-        if marks:
-            near = score * (1.0 if tongue == lang else 0.6)
-            found.append((-near, order, _cut(field, tongue, text, marks)))
+    known = weights.keys()
+    found: list[tuple[float, int, Piece]] = []
+    for order, piece in enumerate(pieces):
+        score = sum(weights[token] for token in piece.tokens & known)
+        if score:
+            found.append((-score if piece.lang == lang else -_OTHER_LANGUAGE * score, order, piece))
+    found.sort(key=lambda item: item[:2])
     chosen: dict[str, Snippet] = {}
-    for _, _, snippet in sorted(found, key=lambda item: item[:2]):
-        chosen.setdefault(snippet.field, snippet)
-    return list(chosen.values())[:most]
+    for _, _, piece in found:
+        if piece.field in chosen:
+            continue
+        marks = _marks(piece, weights)
+        if marks:
+            chosen[piece.field] = _cut(piece.field, piece.lang, piece.text, marks)
+            if len(chosen) == most:
+                break
+    return list(chosen.values())
 
 
-def fields_with(record: Record, wanted: AbstractSet[str]) -> list[str]:
+def fields_with(pieces: Sequence[Piece], wanted: AbstractSet[str]) -> list[str]:
     """The fields of a record that hold any of these tokens, in the order of the record."""
-    found: dict[str, None] = {}
-    for field, text in record.texts():
-        if field not in found and any(
-            not wanted.isdisjoint(word_tokens(run))
-            for part in (text.en, text.ko)
-            if part
-            for run in _RUN.findall(part)
-        ):
-            found[field] = None
-    return list(found)
+    return list(dict.fromkeys(piece.field for piece in pieces if not piece.tokens.isdisjoint(wanted)))
 
 
-def _texts(record: Record, lang: Lang) -> Iterable[tuple[str, Lang, str]]:
-    ordered: list[Lang] = [lang, *(other for other in LANGS if other != lang)]
-    for tongue in ordered:
-        for field, text in record.texts():
-            for paragraph in paragraphs(getattr(text, tongue)):
-                yield field, tongue, unicodedata.normalize("NFC", " ".join(paragraph.split()))
-
-
-def _marks(text: str, weights: Mapping[str, float]) -> tuple[list[tuple[int, int]], float]:
+def _marks(piece: Piece, weights: Mapping[str, float]) -> list[tuple[int, int]]:
     marks: list[tuple[int, int]] = []
-    seen: set[str] = set()
-    for run in _RUN.finditer(text):
-        own = word_tokens(run.group())
-        hits = [token for token in own if token in weights]
-        if not hits:
-            continue
-        if is_hangul(run.group()) and len(hits) < _MARK_SHARE * min(len(own), 3):
-            continue
-        seen.update(hits)
-        marks.append(run.span())
-    return marks, sum(weights[token] for token in seen)
+    for start, end, own, korean in piece.words:
+        hits = sum(token in weights for token in own)
+        if hits and not (korean and hits < _MARK_SHARE * min(len(own), 3)):
+            marks.append((start, end))
+    return marks
 
 
 def _cut(field: str, lang: Lang, text: str, marks: list[tuple[int, int]]) -> Snippet:

@@ -216,7 +216,8 @@ def _fitted_sections(frame: IncidentAnswer, contents: dict[Section, Any], max_to
 
 
 def _with_sections(answer: IncidentAnswer, contents: dict[Section, Any]) -> IncidentAnswer:
-    return answer.model_copy(update={"report": answer.report.model_copy(update=dict(contents))})
+    sections = {str(name): content for name, content in contents.items()}
+    return answer.model_copy(update={"report": answer.report.model_copy(update=sections)})
 
 
 def _with_note(answer: IncidentAnswer, too_large: dict[Section, int], max_tokens: int) -> IncidentAnswer:
@@ -227,7 +228,7 @@ def _with_note(answer: IncidentAnswer, too_large: dict[Section, int], max_tokens
     )
     if largest + 500 > MOST_TOKENS:
         note += f" and is only to be had whole, as the resource incident://{answer.id}"
-    return answer.model_copy(update={"left_out": list[str](too_large), "note": note + "."})
+    return answer.model_copy(update={"left_out": [str(name) for name in too_large], "note": note + "."})
 
 
 def _related_item(hit: RelatedHit, lang: Lang, *, detailed: bool) -> RelatedItem:

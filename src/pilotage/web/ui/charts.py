@@ -14,6 +14,7 @@ _SHADES = ((0, "h0"), (1, "h1"), (2, "h2"), (4, "h3"), (7, "h4"))
 SIZE = 12.0
 _MOST_LINES = 5
 _BOLD = 1.08
+_LABEL = 46.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,9 @@ def heat(matrix: Matrix, lang: Lang, *, narrow: bool) -> Heat:
     names = [matrix.labels[0][slug][lang] for slug in matrix.rows]
     room = min(room, max((width(name, SIZE) * _BOLD for name in names), default=0) + 12)
     columns = matrix.columns[: int(((316.0 if narrow else 1010.0) - room - 26) / (w + 2))]
+    if narrow:
+        # The heads lean, so their length becomes height.
+        top = 16 + 0.89 * max((width(matrix.labels[1][slug][lang], SIZE) for slug in columns), default=0)
     cells, rows, totals = [], [], []
     for place, slug in enumerate(matrix.rows):
         y = top + place * (h + 2)
@@ -136,7 +140,12 @@ def duration_bars(found: Distribution, lang: Lang, *, width_: float, height: flo
     if not filled:
         return Bars(width_, height, height, (), ())
     shown = found.buckets[filled[0] : filled[-1] + 1]
-    labels = [duration(bucket.low, lang) if bucket.low else "0" for bucket in shown]
+    # Labels that would meet are left out, every second one.
+    every = 2 if (width_ - 26) / len(shown) < _LABEL else 1
+    labels = [
+        (duration(bucket.low, lang) if bucket.low else "0") if place % every == 0 else ""
+        for place, bucket in enumerate(shown)
+    ]
     return _bars([bucket.n for bucket in shown], labels, width_, height, [])
 
 

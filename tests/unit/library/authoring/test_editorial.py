@@ -49,7 +49,10 @@ def test_a_good_record_has_none() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"summary": {"en": "It took 8 minutes.", "ko": "걸렸다."}}, "summary: en: the number 8 stands in no fact"),
+        (
+            {"summary": {"en": "It took 8 minutes.", "ko": "걸렸다."}},
+            "summary: en: the number 8 stands in no fact",
+        ),
         ({"summary": {"en": "One.", "ko": "1,501개"}}, "summary: ko: the number 1501 stands in no fact"),
         ({"title": {"en": "Only English"}}, "title: the ko text is missing"),
         ({"title": {"en": "A title", "ko": "still some english words"}}, "title: ko: no Hangul in it"),

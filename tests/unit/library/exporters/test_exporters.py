@@ -29,8 +29,11 @@ DOCUMENTS: list[dict[str, Any]] = [
         "org_slug": "google-cloud",
         "date": "2017-04-05",
         "date_kind": "incident",
-        "title": {"en": "Stale config, \"quoted\"\nand cut", "ko": "오래된 설정, 인그레스 컨트롤러"},
-        "summary": {"en": "The ingress controller served stale routes.", "ko": "인그레스가 낡은 경로를 썼다."},
+        "title": {"en": 'Stale config, "quoted"\nand cut', "ko": "오래된 설정, 인그레스 컨트롤러"},
+        "summary": {
+            "en": "The ingress controller served stale routes.",
+            "ko": "인그레스가 낡은 경로를 썼다.",
+        },
         "components": ["ingress", "haproxy"],
         "symptoms": ["high-latency"],
         "root_cause": "software-bug",
@@ -39,7 +42,11 @@ DOCUMENTS: list[dict[str, Any]] = [
         "timeline": {"detected_after": "9m", "resolved_after": None},
         "sources": [
             {"url": "https://example.org/1", "kind": "blog", "title": "Post"},
-            {"url": "https://example.org/2", "kind": "official-status", "archived": "https://archive.example/2"},
+            {
+                "url": "https://example.org/2",
+                "kind": "official-status",
+                "archived": "https://archive.example/2",
+            },
         ],
         "related": ["b-2"],
         "extra": {"big": 12345678901234567890123, "tiny": 5e-324, "list": [None, True, {"x": []}]},
@@ -157,7 +164,9 @@ def search_in_datasette(path: Path, text: str) -> list[str]:
     async def ask() -> list[str]:
         served = datasette.Datasette([str(path)], settings={"num_sql_threads": 1})
         try:
-            answer = await served.client.get("/incidents/incidents.json", params={"_search": text, "_shape": "array"})
+            answer = await served.client.get(
+                "/incidents/incidents.json", params={"_search": text, "_shape": "array"}
+            )
             assert answer.status_code == 200, answer.text
             return [row["id"] for row in answer.json()]
         finally:

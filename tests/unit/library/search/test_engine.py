@@ -23,8 +23,14 @@ DOCUMENTS = [
         org="Elastic",
         org_slug="elastic",
         date="2019-01-18",
-        title={"en": "Proxies ran out of memory after a ZooKeeper disconnect", "ko": "주키퍼 연결 끊김 뒤 프록시 메모리 부족"},
-        summary={"en": "Every proxy rebuilt its cache at once.", "ko": "모든 프록시가 동시에 캐시를 다시 만들었다."},
+        title={
+            "en": "Proxies ran out of memory after a ZooKeeper disconnect",
+            "ko": "주키퍼 연결 끊김 뒤 프록시 메모리 부족",
+        },
+        summary={
+            "en": "Every proxy rebuilt its cache at once.",
+            "ko": "모든 프록시가 동시에 캐시를 다시 만들었다.",
+        },
         components=["zookeeper", "haproxy"],
         symptoms=["oom-killed"],
     ),
@@ -34,7 +40,10 @@ DOCUMENTS = [
         org_slug="skyscanner",
         date="2019-04-23",
         title={"en": "A few pods got most of the traffic", "ko": "몇몇 파드에 트래픽이 몰렸다"},
-        summary={"en": "The ingress controller reloaded HAProxy and lost its counters.", "ko": "인그레스 컨트롤러 재적재"},
+        summary={
+            "en": "The ingress controller reloaded HAProxy and lost its counters.",
+            "ko": "인그레스 컨트롤러 재적재",
+        },
         components=["ingress", "haproxy"],
         symptoms=["uneven-load"],
         phrases={"en": ["some pods are hot, the others idle"], "ko": ["특정 파드만 요청이 몰려요"]},
@@ -54,7 +63,9 @@ DOCUMENTS = [
         status="withdrawn",
         withdrawn_reason={"en": "Made up.", "ko": "지어냄"},
     ),
-    record("secret", title={"en": "Our own expired certificate", "ko": "우리 인증서 만료"}, visibility="private"),
+    record(
+        "secret", title={"en": "Our own expired certificate", "ko": "우리 인증서 만료"}, visibility="private"
+    ),
 ]
 
 
@@ -106,7 +117,9 @@ def test_what_is_not_there_is_no_match_with_near_terms(store: Store) -> None:
     assert (answer.total, answer.hits, answer.facets) == (0, (), {})
     assert "ingress" in {term.slug for term in answer.suggestions}
     borne = store.facets(Filters(), "public")
-    assert {term.slug for term in answer.suggestions} <= {slug for values in borne.values() for slug in values}
+    assert {term.slug for term in answer.suggestions} <= {
+        slug for values in borne.values() for slug in values
+    }
 
 
 def test_a_typing_error_is_corrected_and_said(store: Store) -> None:
@@ -176,7 +189,10 @@ def test_the_title_alone_cannot_exclude(store: Store) -> None:
 
 def test_withdrawn_records_are_hidden_unless_asked_for(store: Store) -> None:
     assert ids(ask(store, "expired certificate")) == ["cert-2020"]
-    assert set(ids(ask(store, "expired certificate", filters=Filters(withdrawn=True)))) == {"cert-2020", "gone"}
+    assert set(ids(ask(store, "expired certificate", filters=Filters(withdrawn=True)))) == {
+        "cert-2020",
+        "gone",
+    }
     assert ids(ask(store, "expired certificate status:withdrawn")) == ["gone"]
     assert ids(ask(store, "status:withdrawn")) == ["gone"]
 
@@ -207,7 +223,9 @@ def test_parts_of_an_answer_put_together_are_the_whole(store: Store) -> None:
     query = "haproxy certificate zookeeper memory"
     whole = ask(store, query, limit=50)
     parts = [ask(store, query, limit=1, offset=at) for at in range(whole.total + 1)]
-    assert [hit.to_json("en") for part in parts for hit in part.hits] == [hit.to_json("en") for hit in whole.hits]
+    assert [hit.to_json("en") for part in parts for hit in part.hits] == [
+        hit.to_json("en") for hit in whole.hits
+    ]
     assert {part.total for part in parts} == {whole.total}
 
 
@@ -263,7 +281,9 @@ def test_what_was_counted_is_forgotten_when_the_store_changes(store: Store) -> N
     assert searcher._frequencies(["flux"]).records == store.frequencies([]).records
 
 
-def test_what_was_counted_is_kept_while_the_store_stays(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_counted_is_kept_while_the_store_stays(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     searcher = Searcher(store)
     searcher.search(Request("expired certificate"))
     asked: list[object] = []
@@ -284,7 +304,13 @@ def test_the_kept_counts_are_bounded_and_stay_right(store: Store, monkeypatch: p
 
 
 def test_many_threads_share_a_searcher_while_an_import_commits() -> None:
-    queries = ["haproxy", "expired certificate", "cache of every proxy", "주키퍼 연결 끊김", "component:haproxy"]
+    queries = [
+        "haproxy",
+        "expired certificate",
+        "cache of every proxy",
+        "주키퍼 연결 끊김",
+        "component:haproxy",
+    ]
     with library(*DOCUMENTS) as store:
         embedder = HashedWords()
         Ingest(store, VOCABULARY, embedder).run([])

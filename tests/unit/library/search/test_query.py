@@ -137,4 +137,4 @@ def test_no_text_breaks_the_parser(text: str) -> None:
     try:
         parse(text)
     except PilotageError as error:
-        assert error.hint or error.message  # noqa: PT017 - either outcome is fine, ours only
+        assert error.hint or error.message

@@ -68,6 +68,21 @@ def check(html: str, *, of: str, record: str = "") -> None:
     assert lost is None or lost[0] in record, (of, lost)
 
 
+def asked(path: str, lang: str, app: object) -> dict[str, object]:
+    """A request as the server hands it on."""
+    headers = [(b"host", b"test"), (b"accept-language", lang.encode())]
+    return {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": b"",
+        "app": app,
+        "headers": headers,
+        "server": ("test", 80),
+        "scheme": "http",
+    }
+
+
 @pytest.fixture(autouse=True)
 def _no_choices(client: TestClient) -> None:
     client.cookies.clear()
@@ -77,16 +92,11 @@ def _no_choices(client: TestClient) -> None:
 def test_every_record_is_rendered(client: TestClient, lang: str) -> None:
     app = client.app
     renderer: Renderer = app.state.renderer  # type: ignore[attr-defined]
-    scope = {
-        "type": "http", "method": "GET", "path": "/incidents/x", "query_string": b"", "app": app,
-        "headers": [(b"host", b"test"), (b"accept-language", lang.encode())], "server": ("test", 80),
-        "scheme": "http",
-    }  # fmt: skip
     store = app.state.doors.catalogue.store  # type: ignore[attr-defined]
     names = [stored.id for stored in store.iterate(Filters(), "public")]
     assert len(names) > 100
     for name in names:
-        view = renderer.view(Request(scope))
+        view = renderer.view(Request(asked("/incidents/x", lang, app)))
         nothing = RelatedAnswer(name, view.lang, 0, 0, 0.0, ())
         stored = store.get([name], "public")[name]
         context = reading.context_of(view, stored, nothing)
@@ -180,8 +190,7 @@ def test_choices_are_kept_and_taken_back(client: TestClient) -> None:
 
 def test_the_page_of_a_failing_store_promises_nothing(client: TestClient) -> None:
     app = client.app
-    request = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "app": app,
-                       "headers": [(b"host", b"test")], "server": ("test", 80), "scheme": "http"})  # fmt: skip
+    request = Request(asked("/", "en", app))
     answer = app.state.error_page(request, bug())  # type: ignore[attr-defined]
     check(bytes(answer.body).decode(), of="500")
     assert "We ran aground" in bytes(answer.body).decode()

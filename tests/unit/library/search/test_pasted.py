@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from pilotage.library.search.pasted import MOST_PASTED_BYTES, clip, is_pasted, without_noise
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two\nlines",
+        "x" * 161,
+        "2026-01-19T09:12:44Z something broke",
+        "2026-01-19 09:12 something broke",
+        "Jan 19 09:12:44 host kernel: oom",
+        "E0119 09:12:44.120 reflector.go:125] failed",
+        "level=error msg=failed",
+        '{"level":"error"}',
+        "at com.example.Proxy.run(Proxy.java:12) level=x",
+        "[ERROR] failed",
+        "FATAL: no pg_hba.conf entry",
+        "Traceback (most recent call last):",
+        "rpc error: code = Unavailable",
+        'up{job="api"} == 0',
+    ],
+)
+def test_what_looks_pasted(text: str) -> None:
+    assert is_pasted(text)
+    assert is_pasted(f"  {text}  ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "zookeeper lost quorum",
+        "cloudflare november 2025",
+        "2019-01-18 elastic",
+        "error budget",
+        "인그레스가 죽어요",
+        "component:ingress -x",
+    ],
+)
+def test_what_looks_typed(text: str) -> None:
+    assert not is_pasted(text)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "123e4567-e89b-12d3-a456-426614174000",
+        "2026-01-19T09:12:44.120Z",
+        "2026-01-19 09:12:44,120",
+        "2026-01-19T09:12:44+09:00",
+        "Jan 19 09:12:44",
+        "19/Jan/2026:09:12:44 +0000",
+        "09:12:44.120",
+        "10.32.0.7:8443",
+        "2001:db8:0:1:1:1:1:1",
+        "0x7ffeefbff5c8",
+        "E0119",
+        "4bf92f3577b34da6a3ce929d0e0e4736",
+        "a1b2c3d4e5",
+        "reflector.go:125",
+        "12ms",
+        "99.95%",
+        "1500",
+        "512Mi",
+    ],
+)
+def test_noise_is_taken_out_and_words_are_kept(noise: str) -> None:
+    assert re.findall(r"\w+", without_noise(f"before {noise} after")) == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "facade",
+        "deadline",
+        "ingress",
+        "k8s",
+        "http2",
+        "x509",
+        "decade",
+        "added",
+        "v1beta1",
+        "ec2",
+        "인그레스",
+    ],
+)
+def test_words_are_no_noise(word: str) -> None:
+    assert without_noise(f"before {word} after").split() == ["before", word, "after"]
+
+
+def test_the_suffix_of_a_pod_is_dropped_and_its_name_kept() -> None:
+    assert without_noise("pod web-7d4b9c6f5c-x2x9z failed").split() == ["pod", "web", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("returned 503 to 12", "503"),
+        ("502 502 504", "502 504"),
+        ("in 200 ms", ""),
+        ('{"status":503}', "503"),
+        ("x509 512Mi 09:12:503", ""),
+        ("503: unavailable. 504.", "503 504"),
+        ("10.0.0.1:443", ""),
+    ],
+)
+def test_codes_of_failed_requests_are_kept(text: str, codes: str) -> None:
+    kept = [word for word in without_noise(text).split() if word.isdigit()]
+    assert " ".join(kept) == codes
+
+
+@pytest.mark.parametrize("piece", ["1", "a1", "f0", "a-", "1.", "1:", "0:", "a", "-a1b2c3d4e", "2026-01-01 "])
+def test_the_cost_grows_with_the_length(piece: str) -> None:
+    started = time.monotonic()
+    without_noise((piece * MOST_PASTED_BYTES)[:MOST_PASTED_BYTES] + "_z")
+    assert time.monotonic() - started < 3
+
+
+def test_the_beginning_of_a_long_text_is_read() -> None:
+    assert clip("short") == ("short", False)
+    assert clip("a" * MOST_PASTED_BYTES) == ("a" * MOST_PASTED_BYTES, False)
+    text, cut = clip("가" * MOST_PASTED_BYTES)
+    assert cut
+    assert set(text) == {"가"}
+    assert MOST_PASTED_BYTES - 3 < len(text.encode()) <= MOST_PASTED_BYTES

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pilotage.library.search.lexicon import load_lexicon
+from pilotage.library.search.plan import Clue, Plan
+from pilotage.library.search.query import Query
+from pilotage.library.search.ranking import (
+    WORDS_ALONE,
+    WORDS_AND_MEANING,
+    Evidence,
+    Ranking,
+    Signals,
+    confidence_of,
+    knows,
+    rank,
+)
+from pilotage.library.search.semantic import Likeness
+from pilotage.library.stores.protocol import Match
+
+QUORUM = Clue("quorum", ("quorum",), (), 3.0, known=True)
+LOST = Clue("lost", ("lost",), (), 1.0, known=True)
+ALIEN = Clue("alien", ("alien",), (), 4.0, known=False)
+
+
+def plan(*clues: Clue, records: int = 100) -> Plan:
+    return Plan(Match(()), clues, (), (), records)
+
+
+def ranked(
+    *evidence: Evidence, clues: tuple[Clue, ...] = (QUORUM, LOST), records: int = 100, **query: object
+) -> Ranking:
+    return rank(Query("", **query), plan(*clues, records=records), evidence, WORDS_ALONE)
+
+
+def evidence(id_: str, lexical: float, *held: str, **rest: object) -> Evidence:
+    return Evidence(id_, lexical, None, frozenset(held), **rest)
+
+
+def test_no_candidates_no_answer() -> None:
+    assert ranked() == Ranking((), 0.0, None, ())
+
+
+def test_the_best_comes_first_and_ties_go_by_id() -> None:
+    found = ranked(
+        evidence("b", 9, "quorum"), evidence("a", 9, "quorum"), evidence("c", 12, "quorum", "lost")
+    )
+    assert [place.id for place in found.ranked] == ["c", "a", "b"]
+    assert found.ranked[0].matched == (QUORUM, LOST)
+    assert found.ranked[0].semantic_share == 0
+
+
+def test_what_covers_little_of_the_query_is_refused() -> None:
+    found = ranked(evidence("a", 2.0, "lost"), clues=(ALIEN, QUORUM, LOST))
+    assert found.good == ()
+    assert found.confidence < WORDS_ALONE.refuse_below
+    assert [place.id for place in found.ranked] == ["a"]
+
+
+def test_the_tail_is_cut() -> None:
+    found = ranked(evidence("a", 30, "quorum", "lost"), evidence("z", 0.1))
+    assert [place.id for place in found.good] == ["a"]
+    assert len(found.ranked) == 2
+
+
+def test_a_demand_of_the_query_is_not_guessed_at() -> None:
+    found = ranked(evidence("a", 0.1), clues=(ALIEN,), require=(("x",),))
+    assert found.confidence == 1.0
+    assert [place.id for place in found.good] == ["a"]
+
+
+@pytest.mark.parametrize("signal", ["coverage", "lexical", "known", "named"])
+def test_confidence_grows_with_what_speaks_for_it(signal: str) -> None:
+    low = Signals(0.3, 1.0, 0.5, 0, 0, 0, 0, 0)
+    assert confidence_of(replace(low, **{signal: 1.5}), WORDS_ALONE) > confidence_of(low, WORDS_ALONE)
+
+
+def test_another_organisation_than_the_named_one_costs_confidence() -> None:
+    high = Signals(1, 2, 1, 0, 0, 0, 0, 0)
+    assert confidence_of(replace(high, missed=1.0), WORDS_ALONE) < confidence_of(high, WORDS_ALONE)
+
+
+@pytest.mark.parametrize("tuning", [WORDS_ALONE, WORDS_AND_MEANING])
+def test_confidence_is_a_probability_however_large_the_signals(tuning) -> None:
+    for size in (0.0, 1.0, 1e9, -1e9):
+        assert 0 <= confidence_of(Signals(*[size] * 8), tuning) <= 1
+
+
+def test_a_score_of_a_small_library_counts_for_as_much() -> None:
+    """The same record found by the same words: its BM25 score grows with the library, the confidence does not."""
+    small = ranked(evidence("a", 1.0, "quorum", "lost"), records=3)
+    large = ranked(evidence("a", 8.2, "quorum", "lost"), records=100)
+    assert small.confidence == pytest.approx(large.confidence, abs=0.01)
+    assert ranked(evidence("a", 1e-6, "quorum", "lost"), records=1).good
+    same = [ranked(evidence("a", 5.0, "quorum"), records=records).confidence for records in (100, 10_000)]
+    assert same[0] == same[1]
+
+
+def test_what_the_best_candidate_knows_of_is_known() -> None:
+    """A term that nobody is tagged with, or that only private records hold, is known when the record shows it."""
+    unseen = replace(QUORUM, known=False)
+    found = ranked(evidence("a", 9, "quorum"), clues=(unseen,))
+    assert found.signals is not None
+    assert found.signals.known == found.signals.coverage == 1.0
+
+
+def test_a_clue_is_known_by_its_words_or_its_tag() -> None:
+    (term,) = load_lexicon().terms_named("zookeeper")
+    clue = Clue("zookeeper", ("zookeep",), (term,), 1.0, known=True)
+    assert knows(evidence("a", 1, "zookeep"), clue)
+    assert knows(evidence("a", 1, tags=frozenset({("component", "zookeeper")})), clue)
+    assert not knows(evidence("a", 1, "other"), clue)
+    assert not knows(evidence("a", 1), clue)
+
+
+def test_more_than_half_of_a_korean_word_is_enough() -> None:
+    clue = Clue("주키퍼가", ("주키", "키퍼", "퍼가"), (), 1.0, known=True)
+    assert knows(evidence("a", 1, "주키", "키퍼"), clue)
+    assert not knows(evidence("a", 1, "주키"), clue)
+    english = Clue("out of memory", ("out", "memori"), (), 1.0, known=True)
+    assert not knows(evidence("a", 1, "memori"), english)
+
+
+def test_the_named_month_outweighs_the_year() -> None:
+    march, may = (
+        evidence(name, 5.0, f"zqmonth20190{number}", tags=frozenset({("year", "2019")}))
+        for name, number in (("march", 3), ("may", 5))
+    )
+    found = ranked(march, may, clues=(), dates=(("2019", 5),))
+    assert [place.id for place in found.ranked] == ["may", "march"]
+
+
+def test_the_share_of_meaning_lies_between_nothing_and_all() -> None:
+    near = Evidence("a", 0.0, Likeness(0.9, 0.8, "phrase", "en"), frozenset({"quorum"}))
+    far = Evidence("b", 9.0, Likeness(-0.5, -0.9, "title", "en"), frozenset({"quorum"}))
+    found = rank(Query(""), plan(QUORUM), [near, far], WORDS_AND_MEANING)
+    shares = {place.id: place.semantic_share for place in found.ranked}
+    assert 0 < shares["a"] <= 1
+    assert shares["b"] == 0
+    assert {place.id: place.nearest for place in found.ranked} == {"a": "phrase", "b": "title"}
