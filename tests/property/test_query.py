@@ -31,14 +31,11 @@ LINES = [
     "java.lang.OutOfMemoryError: Java heap space\n\tat com.example.Proxy.run(Proxy.java:12)",
     'kube_pod_status{namespace="x",pod=~"a.*"} > 1',
 ]
-PIECES = st.one_of(
-    st.sampled_from(
-        [*"\"'-:*()^{}[]~|&\\ \n\t\x00", "AND", "OR", "NOT", "NEAR(", "name:", "-title:x", "title:", "component:",
-         "component:ingress", "status:draft", "org:org-1", "년", "2019년 13월", "인그레스가", "ingress", "retry storm", "the",
-         '"retry storm"', "-proxy", "zookeper", "ﬁ", "ＨＡ", "e\u0301", "\u1112\u1161\u11ab", "\U0001f300", "a1a1a1a1", *LINES]
-    ),
-    st.text(max_size=20),
-)  # fmt: skip
+SIGNS = [*"\"'-:*()^{}[]~|&\\ \n\t\x00", "AND", "OR", "NOT", "NEAR(", "name:", "title:", "component:"]
+OPERATORS = ["-title:x", "component:ingress", "status:draft", "org:org-1", '"retry storm"', "-proxy"]
+TYPED = ["년", "2019년 13월", "인그레스가", "ingress", "retry storm", "the", "zookeper", "a1a1a1a1"]
+ODD = ["ﬁ", "ＨＡ", "e\u0301", "\u1112\u1161\u11ab", "\U0001f300", "a\rb"]
+PIECES = st.one_of(st.sampled_from([*SIGNS, *OPERATORS, *TYPED, *ODD, *LINES]), st.text(max_size=20))
 SHORT = st.lists(PIECES, max_size=12).map(" ".join)
 LONG = st.builds(
     lambda text, times: (text * times)[:MOST], st.one_of(SHORT, st.text(min_size=1)), st.integers(1, 4000)
@@ -68,8 +65,8 @@ def asked(searcher: Searcher, text: str, **options: Any) -> Answer | None:
     try:
         return searcher.search(Request(text, **options))
     except PilotageError as error:
-        assert error.message
-        return None
+        # Any of ours will do, as long as it says something.
+        return None if error.message else pytest.fail("an error without words")
 
 
 def check(searcher: Searcher, text: str) -> None:

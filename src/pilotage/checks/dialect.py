@@ -114,7 +114,7 @@ class _Composer(_CParser):  # type: ignore[misc]
     """PyYAML's C composer; for a plain or quoted word the node's tag holds its value in a tuple."""
 
     def resolve(self, kind: Any, value: str, implicit: tuple[bool, bool]) -> Any:
-        """The value of a word in a tuple; for collections only a mark."""
+        """The value of a word in a tuple; for maps and lists only a mark."""
         if kind is ScalarNode:
             return _words[value] if implicit[0] else (value,)
         return "map" if kind is MappingNode else "seq"

@@ -13,8 +13,22 @@ from pilotage.checks.values import as_list, as_map, as_text
 
 _GROUPS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("Service", "Pod", "ConfigMap", "Secret", "Namespace", "Node", "PersistentVolumeClaim",
-         "ServiceAccount", "ResourceQuota", "LimitRange", "Endpoints", "ReplicationController", "Event", "PersistentVolume"),
+        (
+            "Service",
+            "Pod",
+            "ConfigMap",
+            "Secret",
+            "Namespace",
+            "Node",
+            "PersistentVolumeClaim",
+            "PersistentVolume",
+            "ServiceAccount",
+            "ResourceQuota",
+            "LimitRange",
+            "Endpoints",
+            "ReplicationController",
+            "Event",
+        ),
         ("",),
     ),
     **dict.fromkeys(("Deployment", "DaemonSet", "ReplicaSet"), ("apps", "extensions")),
@@ -28,7 +42,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Rollout": ("argoproj.io",),
     "DeploymentConfig": ("apps.openshift.io", ""),
     "Route": ("route.openshift.io", ""),
-}  # fmt: skip
+}
 """Groups of the kinds whose names others use too (Knative has a `Service`, too)."""
 
 _Item = TypeVar("_Item")

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 
-from pilotage.checks.families import cronjobs, rollouts, shutdown, webhooks
+from pilotage.checks.families import cronjobs, rollouts, shutdown, webhook_backends, webhooks
 from pilotage.checks.model import Check
 
 FAMILIES: tuple[ModuleType, ...] = (
     cronjobs,
     rollouts,
     shutdown,
+    webhook_backends,
     webhooks,
 )
 

@@ -64,7 +64,7 @@ def test_what_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None
 
 @pytest.mark.parametrize("value", [None, [], "text", 3])
 def test_an_incident_is_an_object(value: object) -> None:
-    with pytest.raises(InvalidInput, match="x.json, line 3: an incident must be an object"):
+    with pytest.raises(InvalidInput, match=r"x\.json, line 3: an incident must be an object"):
         read_record(value, where="x.json, line 3")
 
 

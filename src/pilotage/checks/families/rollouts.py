@@ -1,5 +1,5 @@
 """Rollouts and drains: how many pods behind traffic may be gone at once."""
-# ruff: noqa: D205 - the docstring of a check is its page, in fixed sections
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def _claims(workload: Workload) -> bool:
     needs=("Service",),
 )
 def recreate_behind_traffic(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for Deployments with the strategy `Recreate` to which an Ingress, another route, a webhook or a
     Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume
     claim (so that two of them may not run beside each other), the severity is lower.
@@ -78,7 +79,7 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
     Use `RollingUpdate` with `maxUnavailable: 0` and a readiness probe. Where a volume forbids two pods, use a
     StatefulSet with more than one replica, or plan each rollout as a time of unavailability.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#recreate-deployment
     """
     for workload, exposure in _serving(scene, "Deployment"):
@@ -122,7 +123,8 @@ def _recreate_gap(workload: Workload, exposure: Exposure, scale: Scale | None) -
     needs=("Service",),
 )
 def rollout_all_unavailable(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Works out how many pods a rolling update may make unavailable (`maxUnavailable`, percentages rounded as
     the controller does, against the least number of replicas that an autoscaler allows) and speaks up when
     that is all of them, for Deployments and DaemonSets to which an Ingress, another route or a webhook
@@ -139,7 +141,7 @@ def rollout_all_unavailable(scene: Scene) -> Answers:
     Fix
     Set `maxUnavailable: 0` with `maxSurge: 1` (on a DaemonSet `1`), or run enough replicas that some remain.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#max-unavailable
     """
     for workload in scene.workloads:
@@ -192,7 +194,8 @@ def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer
     chart_severity=Severity.LOW,
 )
 def single_replica_edge(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for workloads of one replica (no autoscaler that keeps more) to which an Ingress, another route or
     a Service with a port outside of the cluster leads. Those with `Recreate` or with an update that takes
     the one pod away first are told by `recreate-behind-traffic` and `rollout-all-unavailable`.
@@ -209,7 +212,7 @@ def single_replica_edge(scene: Scene) -> Answers:
     Run at least two replicas on different nodes, with a PodDisruptionBudget; where only one may work at a
     time, run standbys with leader election.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/workloads/pods/disruptions/
     """
     for workload, _ in _serving(scene, "Deployment", "StatefulSet", "Rollout"):
@@ -249,7 +252,8 @@ def single_replica_edge(scene: Scene) -> Answers:
     needs=("Service", "PodDisruptionBudget"),
 )
 def pdb_missing(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for workloads of at least two replicas to which an Ingress, another route, a webhook or a Service
     with a port outside of the cluster leads, and that no PodDisruptionBudget covers.
 
@@ -264,7 +268,7 @@ def pdb_missing(scene: Scene) -> Answers:
     Fix
     Add a PodDisruptionBudget that selects the workload's pods, with `maxUnavailable: 1`.
 
-    References:
+    References
     - https://kubernetes.io/docs/tasks/run-application/configure-pdb/
     """
     for workload, _ in _serving(scene, "Deployment", "StatefulSet", "Rollout"):
@@ -296,7 +300,8 @@ def pdb_missing(scene: Scene) -> Answers:
     chart_severity=Severity.LOW,
 )
 def pdb_blocks_drain(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Works out how many of the pods that a PodDisruptionBudget covers may be evicted when all of them are
     healthy (percentages rounded up, as the controller does, against the least number of replicas) and
     speaks up when it is none.
@@ -312,7 +317,7 @@ def pdb_blocks_drain(scene: Scene) -> Answers:
     Fix
     Set `maxUnavailable: 1`, or `minAvailable` below the number of replicas; with one replica, run two.
 
-    References:
+    References
     - https://kubernetes.io/docs/tasks/run-application/configure-pdb/
     - https://kubernetes.io/docs/concepts/workloads/pods/disruptions/
     """
@@ -359,7 +364,8 @@ def _allowed(budget: KubeObject, total: int) -> int | None:
     needs=("PodDisruptionBudget",),
 )
 def pdb_overlap(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for workloads whose pods are covered by more than one PodDisruptionBudget.
 
     Why it matters
@@ -372,7 +378,7 @@ def pdb_overlap(scene: Scene) -> Answers:
     Fix
     Keep one budget for each set of pods; make the selectors disjoint.
 
-    References:
+    References
     - https://kubernetes.io/docs/tasks/run-application/configure-pdb/#arbitrary-controllers-and-selectors
     """
     for workload in scene.workloads:
@@ -399,7 +405,8 @@ def pdb_overlap(scene: Scene) -> Answers:
     about=("StatefulSet", "DaemonSet"),
 )
 def update_waits_for_restart(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for StatefulSets and DaemonSets with the update strategy `OnDelete`, and for StatefulSets whose
     `partition` is not below the number of replicas. A StatefulSet that an operator owns is left alone:
     there the operator does the replacing.
@@ -418,7 +425,7 @@ def update_waits_for_restart(scene: Scene) -> Answers:
     Use `RollingUpdate`; where somebody must decide, use `partition` and lower it in the same change that
     brings the new version, and alert on `updatedReplicas` below `replicas`.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies
     """
     for workload in scene.workloads:

@@ -1,5 +1,5 @@
 """Shutdown: whether a pod that is told to stop goes on serving until the last balancer knows."""
-# ruff: noqa: D205 - the docstring of a check is its page, in fixed sections
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def _serving_container(workload: Workload, exposure: Exposure) -> Container | No
     chart_severity=Severity.LOW,
 )
 def prestop_missing(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster leads,
     and whose serving container has no preStop hook. Whether the program itself goes on serving after
     SIGTERM cannot be seen from outside, so the confidence is medium.
@@ -101,7 +102,7 @@ def prestop_missing(scene: Scene) -> Answers:
     Kubernetes 1.30 on), and raise `terminationGracePeriodSeconds` by as much; or let the program serve on
     after SIGTERM.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
     - https://philpearl.github.io/post/k8s_ingress/
     """
@@ -136,7 +137,8 @@ def prestop_missing(scene: Scene) -> Answers:
     about=SERVING,
 )
 def grace_under_prestop(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Reads how long preStop hooks sleep (`sleep.seconds`, or `sleep N` in a command) and compares with
     `terminationGracePeriodSeconds` (30 by default), which runs from the start of the hook.
 
@@ -152,7 +154,7 @@ def grace_under_prestop(scene: Scene) -> Answers:
     Fix
     Set `terminationGracePeriodSeconds` to the hook's time plus the longest request, and some seconds.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/#hook-handler-execution
     """
     for workload in scene.workloads:
@@ -197,7 +199,8 @@ def grace_under_prestop(scene: Scene) -> Answers:
     needs=("Service",),
 )
 def grace_too_short(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for pods to which traffic from outside leads and whose `terminationGracePeriodSeconds` is below 5.
     Zero is of high severity, more is of medium.
 
@@ -213,7 +216,7 @@ def grace_too_short(scene: Scene) -> Answers:
     Set `terminationGracePeriodSeconds` to the time that the balancer needs plus the longest request; 30 is
     the default.
 
-    References:
+    References
     - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination-forced
     """
     for workload, exposure in _from_outside(scene):
@@ -239,7 +242,8 @@ def grace_too_short(scene: Scene) -> Answers:
     about=SERVING,
 )
 def grace_stalls_drain(scene: Scene) -> Answers:
-    """What it does
+    """
+    What it does
     Looks for Deployments, DaemonSets and the like whose `terminationGracePeriodSeconds` is 600 or more.
     StatefulSets are left out: a database may need that long.
 
@@ -254,7 +258,7 @@ def grace_stalls_drain(scene: Scene) -> Answers:
     Fix
     Let the program end when its work is done, and set the grace period to the longest work in hand.
 
-    References:
+    References
     - https://kubernetes.io/docs/tasks/administer-cluster/safely-drain-node/
     """
     for workload in scene.workloads:

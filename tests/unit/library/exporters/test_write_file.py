@@ -84,7 +84,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_the_name_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    with pytest.raises(UserError, match="[Dd]irectory"):
+    with pytest.raises(UserError, match=r"[Dd]irectory"):
         write_file(exporter_named("csv"), [], tmp_path / "out")
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 

@@ -199,7 +199,7 @@ def test_withdrawn_records_are_hidden_unless_asked_for(store: Store) -> None:
 
 def test_private_records_are_seen_by_all_and_marked(store: Store) -> None:
     answer = ask(store, "our own expired certificate", audience="all")
-    assert [(hit.record.id, hit.private) for hit in answer.hits][0] == ("secret", True)
+    assert (answer.hits[0].record.id, answer.hits[0].private) == ("secret", True)
     assert "secret" not in ids(ask(store, "our own expired certificate"))
 
 

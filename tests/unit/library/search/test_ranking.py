@@ -89,7 +89,7 @@ def test_confidence_is_a_probability_however_large_the_signals(tuning) -> None:
 
 
 def test_a_score_of_a_small_library_counts_for_as_much() -> None:
-    """The same record found by the same words: its BM25 score grows with the library, the confidence does not."""
+    # The BM25 score of the same record for the same words grows with the library.
     small = ranked(evidence("a", 1.0, "quorum", "lost"), records=3)
     large = ranked(evidence("a", 8.2, "quorum", "lost"), records=100)
     assert small.confidence == pytest.approx(large.confidence, abs=0.01)
@@ -99,7 +99,7 @@ def test_a_score_of_a_small_library_counts_for_as_much() -> None:
 
 
 def test_what_the_best_candidate_knows_of_is_known() -> None:
-    """A term that nobody is tagged with, or that only private records hold, is known when the record shows it."""
+    # A term that nobody is tagged with, or that only private records hold.
     unseen = replace(QUORUM, known=False)
     found = ranked(evidence("a", 9, "quorum"), clues=(unseen,))
     assert found.signals is not None

@@ -1,0 +1,175 @@
+"""What a reader makes of files as people have them."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from pilotage.checks.readers.files import read_paths, read_text
+from pilotage.checks.readers.reading import Reading, Trouble
+from pilotage.core.errors import NotFound
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\n"
+
+
+def keys(reading: Reading) -> list[str]:
+    return [one.key for one in reading.objects]
+
+
+def test_documents_are_divided_as_kubectl_does() -> None:
+    text = f"# first\n---\n{POD.format('a')}--- # second\n\n---\n{POD.format('b')}data: |\n  --- x\n---\n"
+    assert keys(read_text(text)) == ["Pod a", "Pod b"]
+
+
+def test_lines_are_counted_over_documents() -> None:
+    reading = read_text(f"# head\n---\n{POD.format('a')}---\n\n{POD.format('b')}", "x.yaml")
+    assert [str(one.place(("metadata", "name"))) for one in reading.objects] == ["x.yaml:6:3", "x.yaml:11:3"]
+    assert [one.place().line for one in reading.objects] == [3, 9]
+
+
+def test_a_broken_document_harms_no_other() -> None:
+    text = f"{POD.format('a')}---\napiVersion: v1\nkind: Pod\nmetadata: {{name: x\n---\n{POD.format('b')}"
+    reading = read_text(text, "x.yaml")
+    assert keys(reading) == ["Pod a", "Pod b"]
+    (problem,) = reading.problems
+    assert problem.trouble == Trouble.BROKEN
+    assert problem.grave
+    assert 6 <= problem.place.line <= 9
+
+
+def test_byte_order_mark_carriage_returns_and_tabs(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"\xef\xbb\xbf" + POD.format("a").replace("\n", "\t\r\n").encode())
+    assert keys(read_paths([str(tmp_path)])) == ["Pod a"]
+
+
+def test_bytes_that_are_no_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(f"{POD.format('a')}---\n{POD.format('b')}  # ".encode() + b"caf\xe9\n")
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod a"]
+    assert reading.problems[0].message == "not UTF-8"
+    assert reading.problems[0].place.line == 10
+
+
+def test_lists_are_taken_apart_with_places() -> None:
+    text = (
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n"
+        "- apiVersion: v1\n  kind: PodList\n  items:\n  - metadata:\n      name: b\n      namespace: n\n"
+    )
+    reading = read_text(text, "x.yaml")
+    assert keys(reading) == ["Pod a", "Pod n/b"]
+    assert [one.place(("metadata", "name")).line for one in reading.objects] == [7, 12]
+    assert reading.objects[1].api_version == "v1"
+
+
+def test_json_with_tabs_and_several_values(tmp_path: Path) -> None:
+    text = '{\n\t"apiVersion": "v1",\n\t"kind": "Pod",\n\t"metadata": {"name": "a"}\n}\n'
+    (tmp_path / "a.json").write_text(text * 2)
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod a", "Pod a"]
+    assert [one.place(("kind",)).line for one in reading.objects] == [3, 8]
+
+
+def test_yaml_in_braces_is_not_json() -> None:
+    assert keys(read_text("{apiVersion: v1, kind: Pod, metadata: {name: a}}")) == ["Pod a"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n",
+        "apiVersion: v1\nkind: Pod\nmetadata:\n{{- if .Values.x }}\n  name: x\n{{- end }}\n",
+        'apiVersion: v1\nkind: Pod\nmetadata:\n  name: "{{ name }}"\n',
+    ],
+)
+def test_templates_are_said_to_be_such(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.yaml").write_text(f"{POD.format('b')}---\n{text}")
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod b"]
+    (problem,) = reading.problems
+    assert problem.trouble == Trouble.TEMPLATE
+    assert not problem.grave
+
+
+def test_braces_in_values_are_no_template() -> None:
+    rule = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rules}\ndata:\n  summary: 'on {{ $labels.node }}'\n"
+    assert keys(read_text(rule)) == ["ConfigMap rules"]
+
+
+def test_other_yaml_is_counted_not_complained_about(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("replicas: 3\n---\nkind: {broken\n")
+    (tmp_path / "pod.yaml").write_text(POD.format("a"))
+    reading = read_paths([str(tmp_path)])
+    assert not reading.problems
+    assert reading.skipped == {"not Kubernetes": 2}
+
+
+def test_a_folder_in_which_nothing_was_parsed_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    reading = read_paths([str(tmp_path)])
+    (problem,) = reading.problems
+    assert problem.grave
+    assert "nothing in it could be checked" in problem.message
+
+
+def test_a_file_that_was_named_and_holds_nothing_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    assert read_paths([str(tmp_path / "values.yaml")]).problems[0].grave
+
+
+def test_globs_hidden_folders_and_no_file_twice(tmp_path: Path) -> None:
+    for name in ("a.yaml", "deep/b.yml", ".git/c.yaml", "node_modules/d.yaml", "e.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(POD.format(path.stem))
+    paths = [str(tmp_path / "*.yaml"), str(tmp_path), str(tmp_path / "a.yaml")]
+    assert keys(read_paths(paths)) == ["Pod a", "Pod b"]
+
+
+def test_circles_of_links_end_and_dead_links_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(POD.format("a"))
+    (tmp_path / "again").symlink_to(tmp_path)
+    (tmp_path / "dead.yaml").symlink_to(tmp_path / "nowhere")
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod a"]
+    assert [problem.trouble for problem in reading.problems] == [Trouble.UNREADABLE]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(POD.format("a"))
+    (tmp_path / "a.yaml").chmod(0)
+    assert "cannot be read" in read_paths([str(tmp_path)]).problems[0].message
+
+
+def test_what_does_not_exist_is_an_error() -> None:
+    for name in ("no-such-folder", "no-such-*.yaml"):
+        with pytest.raises(NotFound):
+            read_paths([name])
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(POD.format("a").encode())))
+    reading = read_paths(["-"])
+    assert [one.place().file for one in reading.objects] == ["-"]
+
+
+def test_patches_of_kustomize_are_no_objects(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nmetadata: {name: x}\n"
+        "patches:\n- path: patch.yaml\npatchesStrategicMerge: [old.yaml, 'a: |\n  b']\n"
+    )
+    for name in ("patch", "old", "real"):
+        (tmp_path / f"{name}.yaml").write_text(POD.format(name))
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Kustomization x", "Pod real"]
+    assert reading.skipped["Kustomize patch"] == 2
+
+
+def test_many_documents_take_time_in_proportion() -> None:
+    reading = read_text("---\n".join(POD.format(f"p{n}") for n in range(5000)))
+    assert len(reading.objects) == 5000
+    assert reading.objects[-1].place().line == 5 * 4999 + 1
