@@ -15,7 +15,7 @@ from pilotage.checks.workloads import workload_of
 from pilotage.core.text import did_you_mean
 
 ANNOTATION = "pilotage.dev/ignore"
-_ENTRY = re.compile(r"(?:^|[;\n])\s*([a-z0-9][a-z0-9-]*)\s*(?::|$)", re.MULTILINE)
+_ENTRY = re.compile(r"(?:^|;)\s*([a-z0-9][a-z0-9-]*)\s*:|^\s*([a-z0-9]+(?:-[a-z0-9]+)+)\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"#\s*pilotage:\s*ignore\[([^\]\n]*)\]([^\n]*)")
 _BLANK = re.compile(r"\s*(?:#|---|$)")
 
@@ -129,9 +129,9 @@ def _annotated(one: KubeObject) -> Iterator[Ignore]:
 def entries(text: str) -> Iterator[tuple[str, str]]:
     """The pairs of id and reason of an annotation: one a line, or divided by semicolons."""
     heads = list(_ENTRY.finditer(text))
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
+    for head, following in zip(heads, [*heads[1:], None], strict=False):
         end = following.start() if following is not None else len(text)
-        yield head[1], text[head.end() : end].strip(" \t;\n")
+        yield head[1] or head[2], text[head.end() : end].strip(" \t;\n")
 
 
 def comments(source: SourceFile) -> Mapping[int, list[Ignore]]:

@@ -67,7 +67,7 @@ def test_sarif_has_rules_fingerprints_and_relative_places(said) -> None:
 
 def test_junit_is_xml_with_counts(said) -> None:
     root = ET.fromstring(said(ZALANDO, "-o", "junit").out)
-    assert int(root.get("failures", "0")) == len(root.findall(".//failure")) == 1
+    assert int(root.get("failures", "0")) == len(root.findall(".//failure")) > 0
     assert int(root.get("tests", "0")) == len(root.findall(".//testcase"))
 
 

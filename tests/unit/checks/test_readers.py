@@ -27,7 +27,7 @@ def test_documents_are_divided_as_kubectl_does() -> None:
 
 def test_lines_are_counted_over_documents() -> None:
     reading = read_text(f"# head\n---\n{POD.format('a')}---\n\n{POD.format('b')}", "x.yaml")
-    assert [str(one.place(("metadata", "name"))) for one in reading.objects] == ["x.yaml:6:3", "x.yaml:11:3"]
+    assert [str(one.place(("metadata", "name"))) for one in reading.objects] == ["x.yaml:6:3", "x.yaml:12:3"]
     assert [one.place().line for one in reading.objects] == [3, 9]
 
 
@@ -57,10 +57,10 @@ def test_bytes_that_are_no_utf8_are_reported_with_their_line(tmp_path: Path) -> 
 def test_lists_are_taken_apart_with_places() -> None:
     text = (
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n"
-        "- apiVersion: v1\n  kind: PodList\n  items:\n  - metadata:\n      name: b\n      namespace: n\n"
+        "- apiVersion: v1\n  kind: PodList\n  items:\n  - metadata:\n      name: b\n      namespace: apps\n"
     )
     reading = read_text(text, "x.yaml")
-    assert keys(reading) == ["Pod a", "Pod n/b"]
+    assert keys(reading) == ["Pod a", "Pod apps/b"]
     assert [one.place(("metadata", "name")).line for one in reading.objects] == [7, 12]
     assert reading.objects[1].api_version == "v1"
 

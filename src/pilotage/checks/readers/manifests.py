@@ -16,6 +16,7 @@ from pilotage.checks.values import as_map
 _DIVIDER = re.compile(r"^---(?=[ \t\r]*(?:#[^\n]*)?$)", re.MULTILINE)
 _CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
 _KUBERNETES = re.compile(r"^\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
+_KIND = re.compile(r"\bkind[\"']?\s*:")
 _API_VERSION = re.compile(r"^\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{\{")
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
@@ -30,7 +31,7 @@ class ManifestReader:
 
     def wants(self, name: str, text: str) -> bool:
         """YAML and JSON by name; what has no name that tells (standard input) by its look."""
-        return name.lower().endswith((".yaml", ".yml", ".json")) or bool(_KUBERNETES.search(text))
+        return name.lower().endswith((".yaml", ".yml", ".json")) or bool(_KIND.search(text))
 
     def read(self, file: SourceFile, into: Reading, *, asked: bool) -> None:
         """Adds the objects of every document."""

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 from pilotage.checks.model import Check, Finding
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
+from pilotage.core.text import printable
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -67,4 +68,4 @@ def _count(suite: ET.Element) -> None:
 
 
 def _clean(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+    return printable(_NOT_XML.sub("\ufffd", text))
