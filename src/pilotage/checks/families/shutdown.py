@@ -114,6 +114,9 @@ def prestop_missing(scene: Scene) -> Answers:
         if container.pre_stop:
             yield Pass(workload.object)
             continue
+        if workload.strategy == "Recreate":
+            yield NotApplicable(workload.object, "see recreate-behind-traffic")
+            continue
         yield Gap(
             workload.object,
             f"Container `{container.name}` gets traffic through {exposure.object.key} and has no preStop "
