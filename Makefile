@@ -14,7 +14,7 @@ help: ## list the targets
 $(VENV)/.base: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo 'Installing Pilotage into $(VENV) …'
-	@$(PIP) setuptools wheel
+	@$(PIP) --upgrade 'setuptools>=77' wheel
 	@$(PIP) --no-build-isolation -e '.[semantic]'
 	@touch $@
 
