@@ -1,4 +1,4 @@
-"""One browser and one site for all tests of the pages."""
+"""A browser for each file, and one site for all tests of the pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from playwright.sync_api import Browser
 from rig import browser as rig
 
 
-@pytest.fixture(scope="session")
+# By module: Playwright's synchronous interface keeps an event loop running in this thread as long as it is open,
+# and other tests of the same worker run loops of their own.
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     with rig.browser() as running:
         yield running

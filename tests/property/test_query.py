@@ -105,8 +105,8 @@ def check_facets(answer: Answer) -> None:
 
 def check_words(answer: Answer, query: Query) -> None:
     named = {mention.term.slug for mention in query.mentions}
-    # Line breaks of any kind part words, other control characters are as if they were not there.
-    typed = {word for line in query.raw.splitlines() for word in words(printable(line))}
+    # Blanks and breaks of any kind part words, other control characters are as if they were not there.
+    typed = {word for part in query.raw.split() for word in words(printable(part))}
     for used in answer.used:
         known = used in named or set(words(used)) <= typed or bool(answer.corrections)
         # A Korean word is used without its particle.
