@@ -1,1 +1,1 @@
-"""The room of the checks: a read-only audit of clusters, manifests and proxies; empty until it is built."""
+"""The checks: a read-only audit, so far of Kubernetes manifests, that names the incident behind a finding."""

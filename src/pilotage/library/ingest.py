@@ -95,7 +95,8 @@ class Ingest:
         store: where to.
         vocabulary: for tags and index.
         embedder: for vectors; None for none.
-        private: whether the records become private, and are redacted first.
+        private: whether the records become private. Private ones are redacted before they are stored, also
+            those that call themselves private.
         words: words to black out in private records.
         dry_run: whether everything is undone at the end.
         on_item: told what happened to each candidate.
@@ -140,8 +141,10 @@ class Ingest:
         document = dict(candidate.document)
         redactions: list[Redaction] = []
         if self.private:
-            document, redactions = redact(document, self.words)
             document["visibility"] = "private"
+        if document.get("visibility") == "private":
+            # Also a record that calls itself private: nothing private is stored before it is redacted.
+            document, redactions = redact(document, self.words)
         record = read_record(document, where=candidate.place)
         new = self._prepare(record, document, candidate)
         if seen.setdefault(record.id, new.digest) != new.digest:
@@ -170,14 +173,14 @@ class Ingest:
             digest=digest(document),
             private=record.visibility == "private",
             entry=entry,
-            origin=self._origin(candidate),
+            origin=self._origin(candidate, private=record.visibility == "private"),
             order_date=record.date or "",
         )
 
-    def _origin(self, candidate: Candidate) -> str:
+    def _origin(self, candidate: Candidate, *, private: bool) -> str:
         origin = f"{candidate.format}: {candidate.place}"
         # The name of a private file is as private as what it holds.
-        return str(redact({"origin": origin}, self.words)[0]["origin"]) if self.private else origin
+        return str(redact({"origin": origin}, self.words)[0]["origin"]) if private else origin
 
     def _complete(self, embedder: Embedder) -> None:
         """Gives vectors to the records that have none of this embedder, batch by batch."""

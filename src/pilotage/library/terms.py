@@ -47,6 +47,9 @@ FACETS: dict[str, str | None] = {
 }
 """Name of each facet and the kind of vocabulary that its slugs come from."""
 
+FACET_OF: dict[str, str] = {kind: facet for facet, kind in FACETS.items() if kind}
+"""Kind of vocabulary -> the facet that its terms fill."""
+
 FACET_LABELS: dict[str, dict[Lang, str]] = {
     "organisation": {"en": "Organisation", "ko": "조직"},
     "year": {"en": "Year", "ko": "연도"},

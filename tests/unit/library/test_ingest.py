@@ -230,6 +230,17 @@ def test_private_material_is_redacted_before_it_is_stored(store: Store, path: Pa
     assert store.revisions("p", "all")[0].origin.count("[redacted:") == 2
 
 
+def test_a_record_that_calls_itself_private_is_redacted_as_well(store: Store, path: Path) -> None:
+    ingest = Ingest(store, VOCABULARY, HashedWords(), words=["FalconStrike"])
+    ingest.run(
+        [candidate(secret_document() | {"visibility": "private"}, "notes/FalconStrike 10.77.12.9.json")]
+    )
+    found = bytes_of(path).lower()
+    assert store.get(["p"], "all")["p"].private
+    assert [secret for secret in SECRETS if secret.lower().encode() in found] == []
+    assert store.revisions("p", "all")[0].origin.count("[redacted:") == 2
+
+
 def test_a_dry_run_of_private_material_leaves_no_trace(store: Store, path: Path) -> None:
     run(store, record("a"))
     run(store, secret_document(), private=True, words=["FalconStrike"], dry_run=True)

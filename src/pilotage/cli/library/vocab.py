@@ -10,9 +10,7 @@ from pilotage.core.errors import NotFound, UnknownTerm
 from pilotage.core.settings import default_store
 from pilotage.core.text import did_you_mean, nearest
 from pilotage.library.stores.protocol import Filters
-from pilotage.library.terms import FACETS, KINDS, Term, Vocabulary, load_vocabulary
-
-_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
+from pilotage.library.terms import FACET_OF, KINDS, Term, Vocabulary, load_vocabulary
 
 
 @click.command()
@@ -42,7 +40,7 @@ def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
     terms = list(vocabulary.of(chosen).values())
     if term is not None:
         terms = [_term(chosen, term, terms)]
-    borne = _borne(app, _FACET_OF[chosen])
+    borne = _borne(app, FACET_OF[chosen])
     terms = [item for item in terms if not used or borne.get(item.slug)]
     if app.as_json:
         say_json({"kind": chosen, "terms": [_to_json(item, borne.get(item.slug, 0)) for item in terms]})
@@ -75,7 +73,7 @@ def _borne(app: App, facet: str) -> dict[str, int]:
 def _kind(name: str) -> str:
     word = name.lower().replace("_", "-")
     for known in KINDS:
-        if word in {known, known.removesuffix("s"), _FACET_OF[known].replace("_", "-")}:
+        if word in {known, known.removesuffix("s"), FACET_OF[known].replace("_", "-")}:
             return known
     raise UnknownTerm(
         f"'{name}' is no kind of vocabulary", hint=did_you_mean(word, KINDS) or f"Kinds: {', '.join(KINDS)}."

@@ -7,7 +7,7 @@ from typing import Any
 
 from pilotage.library.record import Lang, Record
 from pilotage.library.search.snippets import Snippet
-from pilotage.library.terms import FACETS, Term, Vocabulary
+from pilotage.library.terms import FACET_OF, Term, Vocabulary
 
 FIELD_LABELS: dict[str, dict[Lang, str]] = {
     "title": {"en": "title", "ko": "제목"},
@@ -29,7 +29,6 @@ FIELD_LABELS: dict[str, dict[Lang, str]] = {
     "symptoms": {"en": "symptoms", "ko": "증상"},
 }
 _SHOWN_FIELDS = 3
-_KIND_FACET = {kind: facet for facet, kind in FACETS.items() if kind}
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Why:
         return {
             "text": self.line(lang),
             "terms": [
-                {"facet": _KIND_FACET[term.kind], "slug": term.slug, "label": term.label.get(lang, term.slug)}
+                {"facet": FACET_OF[term.kind], "slug": term.slug, "label": term.label.get(lang, term.slug)}
                 for term in self.terms
             ],
             "words": list(self.words),
@@ -161,7 +160,7 @@ class Answer:
             "total": self.total,
             "no_good_match": self.no_good_match,
             "suggestions": [
-                {"facet": _KIND_FACET[term.kind], "slug": term.slug, "label": term.label.get(lang, term.slug)}
+                {"facet": FACET_OF[term.kind], "slug": term.slug, "label": term.label.get(lang, term.slug)}
                 for term in self.suggestions
             ],
             "hits": [hit.to_json(lang) for hit in self.hits],

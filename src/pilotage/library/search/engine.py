@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer, Hit, Why
-from pilotage.library.search.explaining import Explainer, facet_of
+from pilotage.library.search.explaining import Explainer
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
 from pilotage.library.search.plan import Plan, make_plan, plan_tokens
 from pilotage.library.search.query import Query, parse_query, refuse_unreadable
@@ -35,7 +35,7 @@ from pilotage.library.stores.protocol import (
     Stored,
     Tag,
 )
-from pilotage.library.terms import Term, Vocabulary, load_vocabulary
+from pilotage.library.terms import FACET_OF, Term, Vocabulary, load_vocabulary
 
 CANDIDATES = 400
 """How many records the store hands over for ranking; facets count the good ones among them."""
@@ -233,7 +233,7 @@ class Searcher:
         near = self.lexicon.nearest_terms([word.text for word in query.words])
         borne = self.store.facets(Filters(), "public")
         listed = {(term.kind, term.slug): term for term in [*spoken, *near]}
-        return [term for term in listed.values() if term.slug in borne.get(facet_of(term), {})][:5]
+        return [term for term in listed.values() if term.slug in borne.get(FACET_OF[term.kind], {})][:5]
 
     def _browse(self, request: Request, query: Query, filters: Filters) -> Answer:
         hidden = self._excluded(query, filters, request.audience)

@@ -14,9 +14,7 @@ from pilotage.library.search.query import Query
 from pilotage.library.search.ranking import Ranked
 from pilotage.library.search.snippets import Piece, fields_with, snippets
 from pilotage.library.stores.protocol import Tag
-from pilotage.library.terms import FACETS, Term
-
-_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
+from pilotage.library.terms import FACET_OF, Term
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Explainer:
             (term.kind, term.slug): term
             for clue in item.matched
             for term in clue.concepts
-            if (_FACET_OF[term.kind], term.slug) in item.tags
+            if (FACET_OF[term.kind], term.slug) in item.tags
         }
         by_word = [clue for clue in item.matched if not _by_term(clue, item)]
         wanted = {token for clue in item.matched for token in clue.tokens} | set(
@@ -76,14 +74,9 @@ class Explainer:
         ]
 
 
-def facet_of(term: Term) -> str:
-    """The facet that the terms of a kind fill."""
-    return _FACET_OF[term.kind]
-
-
 def _by_term(clue: Clue, item: Ranked) -> bool:
     borne: frozenset[Tag] = frozenset(item.tags)
-    return any((_FACET_OF[term.kind], term.slug) in borne for term in clue.concepts)
+    return any((FACET_OF[term.kind], term.slug) in borne for term in clue.concepts)
 
 
 def _label_tokens(terms: Sequence[Term]) -> list[str]:

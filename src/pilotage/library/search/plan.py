@@ -11,7 +11,7 @@ from pilotage.library.record import LANGS
 from pilotage.library.search.lexicon import Lexicon
 from pilotage.library.search.query import Query, Word
 from pilotage.library.stores.protocol import Frequencies, Match, Phrase
-from pilotage.library.terms import FACETS, Term
+from pilotage.library.terms import FACET_OF, Term
 
 MOST_WORDS_OF_A_PASTE = 24
 _COMMON_SHARE = 0.4
@@ -36,7 +36,6 @@ _UNSEEN_HANGUL = 0.5
 """A Korean word that no record holds is more often a verb ending than a name, so it weighs less."""
 _RARELY_TAGGED = 3
 """A term that fewer records bear is also looked for by its labels: its cases may not be tagged."""
-_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Plan:
 def plan_tokens(query: Query) -> list[str]:
     """The tokens whose frequencies `make_plan` needs."""
     found = [token for word in query.words for token in word.tokens]
-    found += [tag_token(_FACET_OF[m.term.kind], m.term.slug) for m in query.mentions]
+    found += [tag_token(FACET_OF[m.term.kind], m.term.slug) for m in query.mentions]
     found += [token for phrase in _demands(query) for token in phrase]
     return list(dict.fromkeys(found))
 
@@ -189,7 +188,7 @@ def _distinct(terms: Iterable[Term]) -> list[Term]:
 
 
 def _expansion(term: Term, counts: Frequencies) -> list[tuple[float, list[Phrase]]]:
-    tag = tag_token(_FACET_OF[term.kind], term.slug)
+    tag = tag_token(FACET_OF[term.kind], term.slug)
     found: list[tuple[float, list[Phrase]]] = [(_CONCEPT[term.kind], [(tag,)])]
     if counts.of.get(tag, 0) < _RARELY_TAGGED:
         labels = [tuple(tokens(term.label[lang])) for lang in LANGS if term.label.get(lang)]
@@ -208,7 +207,7 @@ def _clues(
     by_position = {word.position: word for word in query.words}
     for (first, last), terms in spans.items():
         inside = [by_position[p] for p in range(first, last + 1) if p in by_position]
-        tags = [tag_token(_FACET_OF[term.kind], term.slug) for term in terms]
+        tags = [tag_token(FACET_OF[term.kind], term.slug) for term in terms]
         having = max((counts.of.get(tag, 0) for tag in tags), default=0)
         text = " ".join(word.text for word in inside) or terms[0].slug
         every = tuple(dict.fromkeys(token for word in inside for token in word.tokens))

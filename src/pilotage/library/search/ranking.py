@@ -17,9 +17,8 @@ from pilotage.library.search.plan import Clue, Plan
 from pilotage.library.search.query import Query
 from pilotage.library.search.semantic import Likeness
 from pilotage.library.stores.protocol import Tag
-from pilotage.library.terms import FACETS
+from pilotage.library.terms import FACET_OF
 
-_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 _KEYWORDS = 2
 """A query of so few words is a look-up by keyword: not refused when one record knows of all of them."""
 _FITTED_ON = 100
@@ -266,9 +265,7 @@ def _covered(plan: Plan, matched: Sequence[Clue]) -> float:
 
 def knows(item: Evidence, clue: Clue) -> bool:
     """Whether a candidate shows that it knows of a clue: by a tag, or by its words."""
-    if any(
-        (_FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in _FACET_OF
-    ):
+    if any((FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in FACET_OF):
         return True
     if not item.held or not clue.tokens:
         return False

@@ -13,7 +13,7 @@ from pilotage.library.insight.reasons import labels
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.engine import Request as SearchRequest
 from pilotage.library.stores.protocol import Audience, Filters, Stored
-from pilotage.library.terms import FACETS, KINDS, Term, tags_of
+from pilotage.library.terms import FACET_OF, FACETS, KINDS, Term, tags_of
 from pilotage.web.api.paging import read_mark, write_mark
 from pilotage.web.api.queries import names
 
@@ -22,7 +22,6 @@ LIST_EXTRA = ("facets", "terms")
 _RELATED_SHOWN = 5
 _CASES_SHOWN = 10
 _LEAST_COMPARED, _MOST_COMPARED = 2, 4
-_FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,7 @@ def vocabulary(reader: Reader) -> dict[str, Any]:
         "kinds": [
             {
                 "kind": kind,
-                "facet": _FACET_OF.get(kind),
+                "facet": FACET_OF.get(kind),
                 "version": known.versions[kind],
                 "terms": len(known.of(kind)),
                 "url": f"/vocabulary/{kind}",
@@ -235,10 +234,10 @@ def kind_terms(reader: Reader, kind: str, *, used: bool = False) -> dict[str, An
         NotFound: there is no such kind.
     """
     terms = _kind(reader, kind)
-    borne = reader.catalogue.store.facets(Filters(), reader.audience).get(_FACET_OF[kind], {})
+    borne = reader.catalogue.store.facets(Filters(), reader.audience).get(FACET_OF[kind], {})
     return {
         "kind": kind,
-        "facet": _FACET_OF[kind],
+        "facet": FACET_OF[kind],
         "version": reader.catalogue.vocabulary.versions[kind],
         "terms": [
             _term(term, borne.get(slug, 0)) for slug, term in terms.items() if not used or borne.get(slug)
@@ -255,7 +254,7 @@ def term(reader: Reader, kind: str, slug: str) -> dict[str, Any]:
     terms = _kind(reader, kind)
     if slug not in terms:
         raise NotFound(f"'{slug}' is no term of {kind}", hint=did_you_mean(slug, terms))
-    facet = _FACET_OF[kind]
+    facet = FACET_OF[kind]
     tag = (facet, reader.catalogue.vocabulary.resolve(kind, slug))
     about = topic(reader, Filters(all_of=(tag,)), limit=_CASES_SHOWN)
     return _term(terms[slug], about["total"]) | {
@@ -349,7 +348,7 @@ def _kind(reader: Reader, kind: str) -> dict[str, Term]:
 def _term(known: Term, records: int) -> dict[str, Any]:
     return {
         "kind": known.kind,
-        "facet": _FACET_OF.get(known.kind),
+        "facet": FACET_OF.get(known.kind),
         "slug": known.slug,
         "label": dict(known.label),
         "definition": dict(known.definition),

@@ -13,6 +13,7 @@ from pilotage.library.record import Lang, read_record
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request
 from pilotage.library.stores.protocol import Filters, Tag
+from pilotage.library.terms import FACET_OF
 from pilotage.web.mcp.answers import (
     Companion,
     Counted,
@@ -29,7 +30,6 @@ from pilotage.web.mcp.budget import DEFAULT_TOKENS, fitted, size_of
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import bare, case_item, clean, hit_item, item_of, suggested, terms_of
-from pilotage.web.mcp.words import FACET_OF
 
 _COUNTED_FACETS = ("component", "symptom", "root_cause", "contributing", "organisation", "year")
 _MOST_COUNTED = 5

@@ -12,7 +12,7 @@ from pilotage.library.insight.reasons import TermEvidence
 from pilotage.library.insight.related import RelatedHit
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.stores.protocol import Filters, Stored
-from pilotage.library.terms import KINDS, Term
+from pilotage.library.terms import FACET_OF, KINDS, Term
 from pilotage.web.mcp.answers import (
     KindOfTerm,
     Reason,
@@ -40,7 +40,7 @@ from pilotage.web.mcp.details import IncidentAnswer, IncidentReport, Section
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import clean, known_date
 from pilotage.web.mcp.sections import CONCISE, SECTIONS, not_stated, section_of
-from pilotage.web.mcp.words import FACET_OF, Likeness, kind_named, like_ids, terms_in_force, terms_like
+from pilotage.web.mcp.words import Likeness, kind_named, like_ids, terms_in_force, terms_like
 
 _RELATED_SHOWN = 5
 _NO_TERM = (

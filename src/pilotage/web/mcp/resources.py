@@ -14,12 +14,12 @@ from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import complete
 from pilotage.library.stores.protocol import Filters
-from pilotage.library.terms import Term
+from pilotage.library.terms import FACET_OF, Term
 from pilotage.web.mcp.answers import NOTICE
 from pilotage.web.mcp.asking import audience
 from pilotage.web.mcp.reading import clean
 from pilotage.web.mcp.tooling import message_of
-from pilotage.web.mcp.words import FACET_OF, kind_named, terms_in_force
+from pilotage.web.mcp.words import kind_named, terms_in_force
 
 INCIDENT = "incident://{id}"
 VOCABULARY = "vocab://{kind}"

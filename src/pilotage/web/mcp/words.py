@@ -10,9 +10,8 @@ from pilotage.core.errors import UnknownTerm
 from pilotage.core.text import did_you_mean, normalise
 from pilotage.library.analysis import words
 from pilotage.library.search.lexicon import Lexicon
-from pilotage.library.terms import FACETS, KINDS, Term, Vocabulary
+from pilotage.library.terms import FACET_OF, KINDS, Term, Vocabulary
 
-FACET_OF = {kind: facet for facet, kind in FACETS.items() if kind}
 CUT_OFF = 0.8
 """Below this, words that mean different things begin to look alike."""
 _SPOKEN = 0.95

@@ -9,7 +9,7 @@ from pilotage.core.text import did_you_mean
 from pilotage.library.insight.topics import Topic, TopicTerm
 from pilotage.library.record import LANGS, read_record
 from pilotage.library.stores.protocol import Filters, Tag
-from pilotage.library.terms import FACETS, KINDS, Term
+from pilotage.library.terms import FACET_OF, KINDS, Term
 from pilotage.web.ui.charts import Bars, year_bars
 from pilotage.web.ui.rendering import View
 from pilotage.web.ui.routing import Found
@@ -18,7 +18,6 @@ from pilotage.web.ui.state import State
 
 CASES = 10
 _TELLING = 12
-_KIND_FACET = {kind: facet for facet, kind in FACETS.items() if kind}
 _INDEX = ("symptom", "component", "root_cause", "contributing", "domain")
 _INDEX_TERMS = 14
 
@@ -121,7 +120,7 @@ def kind(view: View) -> Found:
     """
     name = view.request.path_params["kind"]
     terms = _of(view, name)
-    counts = view.doors.catalogue.store.facets(Filters(), view.audience).get(_KIND_FACET[name], {})
+    counts = view.doors.catalogue.store.facets(Filters(), view.audience).get(FACET_OF[name], {})
     listed = [(term, counts.get(term.slug, 0)) for term in terms.values() if not term.replaced_by]
     listed.sort(key=lambda item: (-item[1], item[0].label.get(view.lang, item[0].slug)))
     return "kind.html", {"kind": name, "listed": listed, "most": max((n for _, n in listed), default=1)}
@@ -146,7 +145,7 @@ def term(view: View) -> Found | Response:
     own = terms[slug]
     if own.replaced_by:
         return RedirectResponse(view.u(f"/vocabulary/{name}/{own.replaced_by}"), 301)
-    tag = (_KIND_FACET[name], slug)
+    tag = (FACET_OF[name], slug)
     found = view.doors.catalogue.topic([tag], view.audience, view.lang, limit=CASES)
     return "term.html", {
         **_topic(view, found),

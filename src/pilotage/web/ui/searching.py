@@ -17,7 +17,7 @@ from pilotage.library.search.answer import FIELD_LABELS, Answer, Hit
 from pilotage.library.search.engine import Request as Asked
 from pilotage.library.search.query import Query
 from pilotage.library.stores.protocol import Filters, Tag
-from pilotage.library.terms import FACETS, Term
+from pilotage.library.terms import FACET_OF, Term
 from pilotage.web.errors import Problem, answer_of, problem_of
 from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found, Page
@@ -35,7 +35,6 @@ LIST = 20
 MOST_POSTED = 1_000_000
 _NEWEST = 5
 _HAZARDS = 12
-_KIND_FACET = {kind: facet for facet, kind in FACETS.items() if kind}
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ def _nearest(view: View, answer: Answer) -> list[tuple[Term, Tag, int]]:
     counts = view.doors.catalogue.store.facets(Filters(), view.audience) if answer.suggestions else {}
     found = []
     for term in answer.suggestions:
-        facet = _KIND_FACET[term.kind]
+        facet = FACET_OF[term.kind]
         found.append((term, (facet, term.slug), counts.get(facet, {}).get(term.slug, 0)))
     return found
 
