@@ -10,6 +10,7 @@ from pilotage.library.stores.protocol import Filters
 from rig.stores import document, new, news
 
 EVERY = Filters(withdrawn=True)
+WITHDRAWN = {"status": "withdrawn", "withdrawn_reason": {"en": "wrong"}}
 
 
 def put(store, *items):
@@ -214,3 +215,27 @@ def test_vectors_lie_beside_their_records(store):
     put(store, new(document(2, seed=7)))
     assert store.without_vectors("m") == ["T-00002"]
     assert store.verify() == []
+
+
+def test_stamps_tell_of_records_without_reading_them(store):
+    put(store, new(document(1, aliases=["OLD-1"])), new(document(2), private=True))
+    put(store, new(document(1, seed=2, aliases=["OLD-1"])))
+    stored = store.get(["T-00001"], "public")["T-00001"]
+    found = store.stamps(["OLD-1", "T-00001", "T-00002", "none"], "public")
+    assert set(found) == {"OLD-1", "T-00001"}
+    stamp = found["OLD-1"]
+    assert (stamp.id, stamp.revision, stamp.digest) == ("T-00001", 2, stored.digest)
+    assert (stamp.stored_at, stamp.private, stamp.withdrawn) == (stored.stored_at, False, False)
+    assert store.stamps(["T-00002"], "all")["T-00002"].private
+
+
+def test_changes_come_in_the_order_of_time_and_go_on_after_the_last(store):
+    for number in range(1, 6):
+        put(store, new(document(number), private=number == 3))
+    put(store, new(document(2, seed=2)), new(document(4, **WITHDRAWN)))
+    first = store.changes("public", limit=2)
+    assert [stamp.id for stamp in first] == ["T-00001", "T-00005"]
+    rest = store.changes("public", limit=9, after=(first[-1].stored_at, first[-1].id))
+    assert [(stamp.id, stamp.withdrawn) for stamp in rest] == [("T-00002", False), ("T-00004", True)]
+    assert [stamp.id for stamp in store.changes("public", limit=2, latest=True)] == ["T-00004", "T-00002"]
+    assert [stamp.id for stamp in store.changes("all", limit=3)] == ["T-00001", "T-00003", "T-00005"]

@@ -7,7 +7,7 @@ import math
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pilotage.library.insight.related import related
+from pilotage.library.insight.related import Sides, related
 from pilotage.library.insight.statistics import cooccurrence, distribution, statistics
 from pilotage.library.insight.topics import topic, wilson
 from unit.library.small_library import VOCABULARY, library, put, record, step
@@ -46,7 +46,7 @@ fewer = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCh
 
 
 def answer(store, id_, audience="public"):
-    return related(store, id_, audience=audience, lang="en", limit=50, vocabulary=VOCABULARY)
+    return related(Sides(store, VOCABULARY), id_, audience=audience, lang="en", limit=50)
 
 
 @fewer

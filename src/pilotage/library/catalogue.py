@@ -13,7 +13,7 @@ from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.canonical import storable
 from pilotage.library.embedding import Embedder
-from pilotage.library.insight.related import RelatedAnswer, related
+from pilotage.library.insight.related import RelatedAnswer, Sides, related
 from pilotage.library.insight.statistics import Matrix, Statistics, cooccurrence, statistics
 from pilotage.library.insight.topics import Topic, topic
 from pilotage.library.record import Lang, Record, read_record
@@ -65,6 +65,7 @@ class Catalogue:
         self.vocabulary = vocabulary or load_vocabulary()
         self.lexicon = lexicon or load_lexicon()
         semantic = SemanticSearch(store, embedder) if embedder is not None else None
+        self._sides = Sides(store, self.vocabulary)
         self.searcher = Searcher(store, semantic, self.vocabulary, self.lexicon)
 
     def search(self, request: Request) -> Answer:
@@ -119,15 +120,7 @@ class Catalogue:
         self, name: str, audience: Audience, lang: Lang, *, limit: int, offset: int = 0
     ) -> RelatedAnswer:
         """See `related.related`."""
-        return related(
-            self.store,
-            name,
-            audience=audience,
-            lang=lang,
-            limit=limit,
-            offset=offset,
-            vocabulary=self.vocabulary,
-        )
+        return related(self._sides, name, audience=audience, lang=lang, limit=limit, offset=offset)
 
     def topic(
         self, terms: Sequence[Tag], audience: Audience, lang: Lang, *, limit: int, offset: int = 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pilotage.library.entry import paragraphs
-from pilotage.library.insight.likeness import Bag, bag_of, overlap, shared_words
+from pilotage.library.insight.likeness import Bag, Weighed, bag_of, overlap, shared_words
 from pilotage.library.record import LANGS, Lang, Record
 
 LEAST_OVERLAP = 0.2
@@ -67,7 +67,8 @@ def shared_lessons(records: Iterable[Record]) -> tuple[SharedLesson, ...]:
     """
     lessons, bags = _lessons(sorted(records, key=lambda record: record.id))
     rarity = _rarity(bags)
-    pairs = _pairs(lessons, bags, rarity)
+    spoken = [Weighed(bag, rarity) for bag in bags]
+    pairs = _pairs(lessons, spoken)
     partners: dict[int, list[tuple[float, int]]] = defaultdict(list)
     for value, first, second in pairs:
         partners[first].append((value, second))
@@ -84,7 +85,7 @@ def shared_lessons(records: Iterable[Record]) -> tuple[SharedLesson, ...]:
             if other not in used and lessons[other].id not in taken and len(members) < MOST_IN_GROUP:
                 members.append(other)
         used.update(members)
-        words = shared_words(bags[first], bags[second], rarity)
+        words = shared_words(spoken[first], spoken[second])
         found.append(SharedLesson(words, round(value, 3), tuple(lessons[member] for member in members)))
     return tuple(found)
 
@@ -107,19 +108,17 @@ def _rarity(bags: Sequence[Bag]) -> dict[str, float]:
     return {token: math.log((len(bags) + 1) / count) for token, count in counts.items()}
 
 
-def _pairs(
-    lessons: Sequence[Lesson], bags: Sequence[Bag], rarity: Mapping[str, float]
-) -> list[tuple[float, int, int]]:
+def _pairs(lessons: Sequence[Lesson], spoken: Sequence[Weighed]) -> list[tuple[float, int, int]]:
     holders: dict[str, list[int]] = defaultdict(list)
     shared: Counter[tuple[int, int]] = Counter()
-    for number, bag in enumerate(bags):
-        for token in bag.counts:
+    for number, words in enumerate(spoken):
+        for token in words.bag.counts:
             for earlier in holders[token]:
                 if lessons[earlier].id != lessons[number].id:
                     shared[earlier, number] += 1
             holders[token].append(number)
     found = [
-        (overlap(bags[first], bags[second], rarity), first, second)
+        (overlap(spoken[first], spoken[second]), first, second)
         for (first, second), count in shared.items()
         if count >= LEAST_WORDS
     ]

@@ -33,6 +33,35 @@ class Bag:
         return bool(self.counts)
 
 
+class Weighed:
+    """A bag with how much each of its words says.
+
+    Args:
+        bag: the words.
+        rarity: inverse document frequency of every token of the bag.
+    """
+
+    __slots__ = ("bag", "norm", "rarity", "weights", "whole")
+
+    def __init__(self, bag: Bag, rarity: Mapping[str, float]) -> None:
+        self.bag = bag
+        self.rarity = {token: rarity[token] for token in bag.counts}
+        # Term frequency counts as 1 + log(tf), as in Salton and Buckley, "Term-weighting approaches in
+        # automatic text retrieval", Information Processing & Management 24 (1988).
+        self.weights = {
+            token: (1 + math.log(bag.counts[token])) * value for token, value in self.rarity.items()
+        }
+        self.norm = math.sqrt(math.fsum(value**2 for value in self.weights.values()))
+        self.whole = math.fsum(self.rarity.values())
+
+    def __bool__(self) -> bool:
+        return bool(self.weights)
+
+    def shared(self, other: Weighed) -> AbstractSet[str]:
+        """The tokens of both."""
+        return self.weights.keys() & other.weights.keys()
+
+
 def bag_of(texts: Iterable[str]) -> Bag:
     """The informative words of some texts: no stopwords, bare numbers or Korean particles.
 
@@ -69,83 +98,64 @@ def record_texts(record: Record, lang: Lang) -> list[str]:
     return found + list(getattr(record.phrases, lang))
 
 
-class Bags:
-    """The informative words of one thing in each language, counted when first asked for.
+class Words:
+    """The informative words of one thing in each language, counted and weighed when first asked for.
 
     Args:
         texts: gives the texts of a language.
+        rarity: of tokens.
         without: tokens that do not count.
     """
 
     def __init__(
-        self, texts: Callable[[Lang], Iterable[str]], without: AbstractSet[str] = frozenset()
+        self,
+        texts: Callable[[Lang], Iterable[str]],
+        rarity: Callable[[Iterable[str]], Mapping[str, float]],
+        without: AbstractSet[str] = frozenset(),
     ) -> None:
         self._texts = texts
+        self._rarity = rarity
         self._without = without
-        self._bags: dict[Lang, Bag] = {}
+        self._weighed: dict[Lang, Weighed] = {}
 
-    def __getitem__(self, lang: Lang) -> Bag:
-        if lang not in self._bags:
+    def __getitem__(self, lang: Lang) -> Weighed:
+        found = self._weighed.get(lang)
+        if found is None:
             bag = bag_of(self._texts(lang))
             for token in self._without & bag.counts.keys():
                 del bag.counts[token]
-            self._bags[lang] = bag
-        return self._bags[lang]
-
-    def first(self) -> Bag:
-        """The words in English, else in Korean."""
-        return next((self[lang] for lang in LANGS if self[lang]), Bag())
+            found = self._weighed[lang] = Weighed(bag, self._rarity(bag.counts))
+        return found
 
 
-def common_lang(first: Bags, second: Bags) -> Lang | None:
+def common_lang(first: Words, second: Words) -> Lang | None:
     """The language in which both sides speak, English first (its stems are sharper than Hangul bigrams)."""
     return next((lang for lang in LANGS if first[lang] and second[lang]), None)
 
 
-def cosine(first: Bag, second: Bag, rarity: Mapping[str, float]) -> float:
-    """Cosine of the tf-idf vectors, 0 to 1, the same in both directions.
-
-    Term frequency counts as 1 + log(tf), as in Salton and Buckley, "Term-weighting approaches in automatic
-    text retrieval", Information Processing & Management 24 (1988).
-
-    Args:
-        first: one text.
-        second: the other.
-        rarity: inverse document frequency of every token of both.
-    """
-    shared = sorted(first.counts.keys() & second.counts.keys())
-    if not shared:
-        return 0.0
-    dot = math.fsum(_weight(first, token, rarity) * _weight(second, token, rarity) for token in shared)
-    norms = _norm(first, rarity) * _norm(second, rarity)
+def cosine(first: Weighed, second: Weighed) -> float:
+    """Cosine of the tf-idf vectors, 0 to 1, the same in both directions."""
+    dot = math.fsum(first.weights[token] * second.weights[token] for token in first.shared(second))
+    norms = first.norm * second.norm
     return min(1.0, dot / norms) if norms else 0.0
 
 
-def overlap(first: Bag, second: Bag, rarity: Mapping[str, float]) -> float:
+def overlap(first: Weighed, second: Weighed) -> float:
     """Share of the weight of both that is shared, 0 to 1, each word counted by its rarity.
 
     The coefficient of Dice, "Measures of the amount of ecologic association between species", Ecology 26
     (1945).
     """
-    shared = math.fsum(rarity[token] for token in sorted(first.counts.keys() & second.counts.keys()))
-    whole = math.fsum(rarity[token] for bag in (first, second) for token in sorted(bag.counts))
+    whole = first.whole + second.whole
+    shared = math.fsum(first.rarity[token] for token in first.shared(second))
     return 2 * shared / whole if whole else 0.0
 
 
-def shared_words(
-    first: Bag, second: Bag, rarity: Mapping[str, float], *, limit: int = MOST_WORDS_SHOWN
-) -> tuple[str, ...]:
+def shared_words(first: Weighed, second: Weighed, *, limit: int = MOST_WORDS_SHOWN) -> tuple[str, ...]:
     """The shared words that weigh most, as the first text has them, heaviest first."""
-    shared = first.counts.keys() & second.counts.keys()
     ordered = sorted(
-        shared, key=lambda token: (-_weight(first, token, rarity) * _weight(second, token, rarity), token)
+        first.shared(second), key=lambda token: (-first.weights[token] * second.weights[token], token)
     )
-    return tuple(dict.fromkeys(first.surface[token] for token in ordered if rarity[token] > 0))[:limit]
-
-
-def _weight(bag: Bag, token: str, rarity: Mapping[str, float]) -> float:
-    return (1 + math.log(bag.counts[token])) * rarity[token]
-
-
-def _norm(bag: Bag, rarity: Mapping[str, float]) -> float:
-    return math.sqrt(math.fsum(_weight(bag, token, rarity) ** 2 for token in bag.counts))
+    return tuple(dict.fromkeys(first.bag.surface[token] for token in ordered if first.rarity[token] > 0))[
+        :limit
+    ]

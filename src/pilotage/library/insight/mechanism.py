@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from pilotage.library.insight.likeness import Bag, Bags, bag_of, cosine, overlap, shared_words
-from pilotage.library.insight.rarity import Rarity
+from pilotage.library.insight.likeness import Weighed, Words, bag_of, cosine, overlap, shared_words
 from pilotage.library.record import LANGS, Lang, Record, Step
 
 MOST_PAIRS = 2
@@ -53,20 +52,24 @@ class Mechanism:
 
     Args:
         record: whose mechanism it is.
+        rarity: of tokens.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, rarity: Callable[[Iterable[str]], Mapping[str, float]]) -> None:
         self.steps = tuple(record.mechanism)
-        self.whole = Bags(lambda lang: [text for step in self.steps for text in _said(step, lang)])
+        self.whole = Words(lambda lang: [text for step in self.steps for text in _said(step, lang)], rarity)
+        self._rarity = rarity
+        self._parts: dict[Lang, list[Weighed]] = {}
 
-    def parts(self, lang: Lang) -> list[Bag]:
+    def parts(self, lang: Lang) -> list[Weighed]:
         """The words of each step."""
-        return [bag_of(_said(step, lang)) for step in self.steps]
+        if lang not in self._parts:
+            bags = [bag_of(_said(step, lang)) for step in self.steps]
+            self._parts[lang] = [Weighed(bag, self._rarity(bag.counts)) for bag in bags]
+        return self._parts[lang]
 
 
-def mechanism_likeness(
-    first: Mechanism, second: Mechanism, lang: Lang, rarity: Rarity
-) -> tuple[float, Pairs]:
+def mechanism_likeness(first: Mechanism, second: Mechanism, lang: Lang) -> tuple[float, Pairs]:
     """How alike two mechanisms are (0 to 1, symmetric) and the steps that match best.
 
     The likeness is that of the whole mechanisms, since reports cut the same chain into steps differently; the
@@ -76,23 +79,21 @@ def mechanism_likeness(
         first: one mechanism.
         second: the other.
         lang: a language that both speak.
-        rarity: how much a word says.
     """
-    weights = rarity.of_tokens([*first.whole[lang].counts, *second.whole[lang].counts])
-    value = cosine(first.whole[lang], second.whole[lang], weights)
-    return value, _pairs(first, second, lang, weights) if value else ()
+    value = cosine(first.whole[lang], second.whole[lang])
+    return value, _pairs(first, second, lang) if value else ()
 
 
-def _pairs(
-    first: Mechanism, second: Mechanism, lang: Lang, weights: Mapping[str, float]
-) -> tuple[StepPair, ...]:
+def _pairs(first: Mechanism, second: Mechanism, lang: Lang) -> tuple[StepPair, ...]:
     scored = []
     others = second.parts(lang)
     for own, mine in zip(first.steps, first.parts(lang), strict=True):
         for other, theirs in zip(second.steps, others, strict=True):
-            value = overlap(mine, theirs, weights)
-            if value >= LEAST_OVERLAP and len(mine.counts.keys() & theirs.counts.keys()) >= LEAST_WORDS:
-                scored.append((-value, own.id, other.id, own, other, shared_words(mine, theirs, weights)))
+            if len(mine.shared(theirs)) < LEAST_WORDS:
+                continue
+            value = overlap(mine, theirs)
+            if value >= LEAST_OVERLAP:
+                scored.append((-value, own.id, other.id, own, other, shared_words(mine, theirs)))
     scored.sort(key=lambda item: item[:3])
     found: list[StepPair] = []
     for _, own_id, other_id, own, other, words in scored:

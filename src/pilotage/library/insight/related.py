@@ -9,14 +9,14 @@ exactly.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.analysis import tag_token, tokens
-from pilotage.library.insight.likeness import Bag, Bags, common_lang, cosine, record_texts, shared_words
+from pilotage.library.insight.likeness import Weighed, Words, common_lang, cosine, record_texts, shared_words
 from pilotage.library.insight.mechanism import Mechanism, mechanism_likeness
 from pilotage.library.insight.rarity import LEAST, Rarity
 from pilotage.library.insight.reasons import (
@@ -36,6 +36,7 @@ from pilotage.library.insight.reasons import (
     weigh,
 )
 from pilotage.library.record import LANGS, Lang, Record, read_record
+from pilotage.library.shelf import Shelf
 from pilotage.library.stores.protocol import Audience, Filters, Match, Store, Tag
 from pilotage.library.terms import Vocabulary, tags_of
 
@@ -63,6 +64,8 @@ MOST_MATCHING = 30
 """How many candidates come from shared terms and from shared words; each is then compared exactly."""
 MATCH_TOKENS = 32
 """How many of the record's most telling words look for candidates."""
+
+_MOST_SIDES = 256
 
 MeaningLikeness = Callable[[str, Sequence[str]], dict[str, float]]
 """(id, other ids) -> cosine of their mechanism passages, for those that have vectors. Must be symmetric."""
@@ -168,11 +171,38 @@ class _Side:
     names: frozenset[str]
     tags: frozenset[Tag]
     mechanism: Mechanism
-    words: Bags
+    words: Words
 
-    def tokens(self) -> Iterator[str]:
-        yield from self.words.first().counts
-        yield from self.mechanism.whole.first().counts
+
+class Sides:
+    """Records made ready for comparison, kept until the public records of the store change.
+
+    Args:
+        store: where the records are.
+        vocabulary: for tags and labels.
+    """
+
+    def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
+        self.store = store
+        self.vocabulary = vocabulary
+        self._held: tuple[int, Rarity, Shelf[_Side]] | None = None
+
+    def now(self) -> tuple[Rarity, Shelf[_Side]]:
+        """How rare things are now, and the records weighed by it."""
+        # Only public records are counted, so private ones that come and go change no weight.
+        version = self.store.data_version("public")
+        held = self._held
+        if held is None or held[0] != version:
+            rarity = Rarity(self.store)
+            shelf = Shelf(self.store, functools.partial(self._made, rarity), most=_MOST_SIDES)
+            held = self._held = (version, rarity, shelf)
+        return held[1], held[2]
+
+    def _made(self, rarity: Rarity, ids: list[str]) -> dict[str, _Side]:
+        read = self.store.get(ids, "all")
+        return {
+            id_: _side(read_record(stored.document), self.vocabulary, rarity) for id_, stored in read.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -185,25 +215,23 @@ class _Scale:
 
 
 def related(  # noqa: PLR0913 - audience, language and page belong to every question
-    store: Store,
+    sides: Sides,
     id: str,  # noqa: A002 - the field's word
     *,
     audience: Audience,
     lang: Lang,
     limit: int,
-    vocabulary: Vocabulary,
     offset: int = 0,
     vectors: MeaningLikeness | None = None,
 ) -> RelatedAnswer:
     """The incidents that are related to one, and why.
 
     Args:
-        store: where the records are.
+        sides: the records.
         id: id or alias of the incident.
         audience: `public` sees no trace of private records, neither as hits nor in weights.
         lang: language of the titles.
         limit: most hits of this page.
-        vocabulary: for labels.
         offset: how many hits to skip.
         vectors: cosine of the meaning of mechanisms; without it words alone decide.
 
@@ -213,16 +241,21 @@ def related(  # noqa: PLR0913 - audience, language and page belong to every ques
     """
     if limit < 1 or offset < 0:
         raise InvalidInput("limit must be at least 1 and offset at least 0", hint="Write limit 10, offset 0.")
-    stored = store.get([id], audience).get(id)
-    if stored is None:
+    store = sides.store
+    rarity, shelf = sides.now()
+    stamps = store.stamps([id], audience)
+    own = next(iter(shelf.of(stamps.values()).values()), None)
+    if own is None:
         raise NotFound(f"no record '{id}'", hint=did_you_mean(id, store.ids(audience)))
-    own = _side(read_record(stored.document), vocabulary)
-    rarity = Rarity(store)
-    others = _others(store, own, _candidates(store, own, rarity, audience), audience, vocabulary)
+    candidates = store.stamps(_candidates(store, own, rarity, audience), audience)
+    found = shelf.of(candidates.values())
+    others = [
+        found[key]
+        for key in sorted(found)
+        if key != own.record.id and found[key].record.status != "withdrawn"
+    ]
     meaning = vectors(own.record.id, [other.record.id for other in others]) if vectors else {}
-    # One look-up for all words of all candidates, instead of one for each pair.
-    rarity.of_tokens(token for side in (own, *others) for token in side.tokens())
-    scale = _Scale(rarity, vocabulary, meaning)
+    scale = _Scale(rarity, sides.vocabulary, meaning)
     hits = [hit for other in others if (hit := _hit(own, other, scale, lang))]
     hits.sort(key=lambda hit: (not hit.hand_made, -hit.score, hit.id))
     page = tuple(hits[offset : offset + limit])
@@ -240,7 +273,7 @@ def _candidates(store: Store, own: _Side, rarity: Rarity, audience: Audience) ->
     }
     if weights:
         found += [hit for hit, _ in store.sharing(weights, audience, limit=MOST_SHARING)]
-    found += _matching(store, _telling_tokens(store, own, rarity, audience), audience)
+    found += _matching(store, _telling_tokens(store, own, audience), audience)
     return list(dict.fromkeys(found))
 
 
@@ -251,33 +284,30 @@ def _matching(store: Store, wanted: Sequence[str], audience: Audience) -> list[s
     return [hit for hit, _ in store.match(query, Filters(), audience, limit=MOST_MATCHING)]
 
 
-def _telling_tokens(store: Store, own: _Side, rarity: Rarity, audience: Audience) -> list[str]:
-    bag = own.words.first()
-    known = store.frequencies(sorted(bag.counts)).of
-    weights = rarity.of_tokens(bag.counts)
+def _telling_tokens(store: Store, own: _Side, audience: Audience) -> list[str]:
+    words = _first(own.words)
+    known = store.frequencies(sorted(words.weights)).of
     # A token that only this record bears finds nothing; private records are not counted, so `all` keeps it.
     least = 2 if audience == "public" else 0
-    usable = [token for token in bag.counts if known.get(token, 0) >= least]
-    usable.sort(key=lambda token: (-weights[token] * bag.counts[token] ** 0.5, token))
+    usable = [token for token in words.weights if known.get(token, 0) >= least]
+    usable.sort(key=lambda token: (-words.rarity[token] * words.bag.counts[token] ** 0.5, token))
     return usable[:MATCH_TOKENS]
 
 
-def _others(
-    store: Store, own: _Side, ids: Iterable[str], audience: Audience, vocabulary: Vocabulary
-) -> list[_Side]:
-    stored = store.get(list(ids), audience)
-    documents = {item.id: item.document for item in stored.values() if item.id != own.record.id}
-    records = (read_record(documents[key]) for key in sorted(documents))
-    return [_side(record, vocabulary) for record in records if record.status != "withdrawn"]
+def _first(words: Words) -> Weighed:
+    """The words in English, else in Korean."""
+    return next((words[lang] for lang in LANGS if words[lang]), words[LANGS[0]])
 
 
-def _side(record: Record, vocabulary: Vocabulary) -> _Side:
+def _side(record: Record, vocabulary: Vocabulary, rarity: Rarity) -> _Side:
     return _Side(
         record=record,
         names=frozenset({record.id, *record.aliases}),
         tags=frozenset(tags_of(record, vocabulary)),
-        mechanism=Mechanism(record),
-        words=Bags(functools.partial(record_texts, record), _organisation(record, vocabulary)),
+        mechanism=Mechanism(record, rarity.of_tokens),
+        words=Words(
+            functools.partial(record_texts, record), rarity.of_tokens, _organisation(record, vocabulary)
+        ),
     )
 
 
@@ -294,7 +324,7 @@ def _hit(own: _Side, other: _Side, scale: _Scale, lang: Lang) -> RelatedHit | No
             *_links(own, other),
             *_shared_terms(own, other, scale),
             *_mechanism(own, other, scale),
-            *_words(own, other, scale.rarity),
+            *_words(own, other),
         ]
     )
     score = total(reasons)
@@ -364,7 +394,7 @@ def _mechanism(own: _Side, other: _Side, scale: _Scale) -> list[Reason]:
     lang = common_lang(first.whole, second.whole)
     if lang is None:
         return []
-    likeness, pairs = mechanism_likeness(first, second, lang, scale.rarity)
+    likeness, pairs = mechanism_likeness(first, second, lang)
     enough = _enough(first.whole[lang], second.whole[lang], ENOUGH_STEP_WORDS)
     by_words = _above(likeness, MECHANISM_FLOOR) * enough
     by_meaning = _above(scale.meaning.get(other.record.id, 0.0), VECTOR_FLOOR)
@@ -373,14 +403,13 @@ def _mechanism(own: _Side, other: _Side, scale: _Scale) -> list[Reason]:
     return _reason("same-mechanism", strength, StepEvidence(round(likeness, 3), pairs))
 
 
-def _words(own: _Side, other: _Side, rarity: Rarity) -> list[Reason]:
+def _words(own: _Side, other: _Side) -> list[Reason]:
     lang = common_lang(own.words, other.words)
     if lang is None:
         return []
     mine, theirs = own.words[lang], other.words[lang]
-    weights = rarity.of_tokens([*mine.counts, *theirs.counts])
-    likeness = cosine(mine, theirs, weights)
-    evidence = WordEvidence(round(likeness, 3), shared_words(mine, theirs, weights))
+    likeness = cosine(mine, theirs)
+    evidence = WordEvidence(round(likeness, 3), shared_words(mine, theirs))
     strength = _above(likeness, TEXT_FLOOR) * _enough(mine, theirs, ENOUGH_WORDS)
     return _reason("text-likeness", strength, evidence)
 
@@ -390,8 +419,8 @@ def _reason(kind: ReasonKind, strength: float, evidence: StepEvidence | WordEvid
     return [Reason(kind, weight, evidence)] if weight > 0 else []
 
 
-def _enough(mine: Bag, theirs: Bag, wanted: int) -> float:
-    return min(1.0, len(mine.counts.keys() & theirs.counts.keys()) / wanted)
+def _enough(mine: Weighed, theirs: Weighed, wanted: int) -> float:
+    return min(1.0, len(mine.shared(theirs)) / wanted)
 
 
 def _above(value: float, floor: float) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -24,7 +22,8 @@ from pilotage.library.search.ranking import (
     told_tokens,
 )
 from pilotage.library.search.semantic import Likeness, SemanticSearch
-from pilotage.library.search.snippets import Piece, pieces_of
+from pilotage.library.search.snippets import Pieces, pieces_of
+from pilotage.library.shelf import Shelf
 from pilotage.library.stores.protocol import (
     NO_FILTERS,
     Audience,
@@ -43,7 +42,8 @@ CANDIDATES = 400
 _CLOSELY_READ = 40
 _SEMANTIC_TEXT = 600
 _MOST_COUNTED = 50_000
-_MOST_READABLE = 500
+_MOST_LOOKED_AT = 1_000
+_MOST_SHOWN = 500
 
 
 @dataclass(frozen=True)
@@ -69,26 +69,25 @@ class Request:
     facets: bool = False
 
 
-class _Readable:
-    """Records as the hits of many queries need them, kept by what they say; shared between threads."""
+@dataclass(frozen=True)
+class _Look:
+    """What ranking asks of a record.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, tuple[Record, tuple[Piece, ...]]] = OrderedDict()
+    Attributes:
+        tags: its vocabulary terms.
+        tokens: its index tokens, each between blanks.
+    """
 
-    def of(self, stored: Stored) -> tuple[Record, tuple[Piece, ...]]:
-        """The record and its paragraphs."""
-        with self._lock:
-            if stored.digest in self._kept:
-                self._kept.move_to_end(stored.digest)
-                return self._kept[stored.digest]
-        record = read_record(stored.document, where=stored.id)
-        made = (record, pieces_of(record))
-        with self._lock:
-            self._kept[stored.digest] = made
-            if len(self._kept) > _MOST_READABLE:
-                self._kept.popitem(last=False)
-        return made
+    tags: frozenset[Tag]
+    tokens: str
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What showing a hit takes."""
+
+    record: Record
+    pieces: Pieces
 
 
 class Searcher:
@@ -112,7 +111,8 @@ class Searcher:
         self.semantic = semantic
         self.vocabulary = vocabulary or load_vocabulary()
         self.lexicon = lexicon or load_lexicon()
-        self._readable = _Readable()
+        self._looks: Shelf[_Look] = Shelf(store, self._look, most=_MOST_LOOKED_AT)
+        self._shown: Shelf[_Shown] = Shelf(store, self._show, most=_MOST_SHOWN)
         self._counted: tuple[int, int, dict[str, int]] | None = None
 
     def search(self, request: Request) -> Answer:
@@ -149,7 +149,7 @@ class Searcher:
         missing = [token for token in wanted if token not in known]
         if missing:
             # A new dictionary each time: other threads may be reading the old one.
-            known = (known if len(known) <= _MOST_COUNTED else {}) | self.store.frequencies(wanted).of
+            known = (known if len(known) <= _MOST_COUNTED else {}) | self.store.frequencies(missing).of
             self._counted = (version, records, known)
         return Frequencies(records, {token: known.get(token, 0) for token in wanted})
 
@@ -163,16 +163,15 @@ class Searcher:
         likeness = self._likeness(query, plan, filters, audience, lexical)
         by_meaning = sorted(likeness, key=lambda key: -likeness[key].score)
         close = list(dict.fromkeys([*list(lexical)[:_CLOSELY_READ], *by_meaning[:_CLOSELY_READ]]))
-        tags = self.store.tags(close, audience)
-        columns = self.store.columns(close, audience)
+        looks = self._looks.of(self.store.stamps(close, audience).values())
         wanted = told_tokens(query, plan)
         evidence = [
             Evidence(
                 key,
                 lexical.get(key, 0.0),
                 likeness.get(key),
-                _held(columns.get(key, {}), wanted),
-                frozenset(tags.get(key, ())),
+                _held(looks[key].tokens, wanted) if key in looks else frozenset(),
+                looks[key].tags if key in looks else frozenset(),
             )
             for key in dict.fromkeys([*lexical, *likeness])
         ]
@@ -190,24 +189,26 @@ class Searcher:
         near = self.semantic.nearest(text[:_SEMANTIC_TEXT], audience, limit=CANDIDATES // 2)
         strict = bool(plan.match.require or plan.match.exclude or plan.match.title)
         others = [] if strict else [key for key in near if key not in lexical]
-        tags = self.store.tags(others, audience)
+        looks = self._looks.of(self.store.stamps(others, audience).values())
         return {
             key: value
             for key, value in near.items()
-            if key in lexical or (key in tags and _allowed(tags[key], filters))
+            if key in lexical or (key in looks and _allowed(looks[key].tags, filters))
         }
 
     def _answer(self, request: Request, query: Query, plan: Plan, ranking: Ranking) -> Answer:
         good = ranking.good
         shown = good[request.offset : request.offset + request.limit]
-        stored = self.store.get([item.id for item in shown], request.audience)
+        stamps = self.store.stamps([item.id for item in shown], request.audience)
+        read = self._shown.of(stamps.values())
         explainer = Explainer.of(query, plan, request.lang)
         hits = []
         for item in shown:
-            if item.id in stored:
-                record, pieces = self._readable.of(stored[item.id])
-                why = explainer.why(item, record, pieces)
-                hits.append(Hit(record, stored[item.id].private, item.score, why))
+            if item.id in read:
+                record, pieces = read[item.id].record, read[item.id].pieces
+                hits.append(
+                    Hit(record, stamps[item.id].private, item.score, explainer.why(item, record, pieces))
+                )
         return Answer(
             query=request.text,
             total=len(good),
@@ -222,6 +223,21 @@ class Searcher:
             semantic=self.semantic.embedder.name if self.semantic else "",
             confidence=ranking.confidence,
         )
+
+    def _look(self, ids: list[str]) -> dict[str, _Look]:
+        tags = self.store.tags(ids, "all")
+        columns = self.store.columns(ids, "all")
+        return {
+            id_: _Look(frozenset(tags.get(id_, ())), f" {' '.join(columns[id_].values())} ")
+            for id_ in ids
+            if id_ in columns
+        }
+
+    def _show(self, ids: list[str]) -> dict[str, _Shown]:
+        read = {
+            id_: read_record(stored.document, where=id_) for id_, stored in self.store.get(ids, "all").items()
+        }
+        return {id_: _Shown(record, pieces_of(record)) for id_, record in read.items()}
 
     def _facets(self, good: Sequence[Ranked], request: Request) -> dict[str, dict[str, int]]:
         if not request.facets or not good:
@@ -291,9 +307,8 @@ def _asks(query: Query, filters: Filters) -> bool:
     return bool(filters.all_of or filters.none_of or query.exclude) or not query.raw.strip()
 
 
-def _held(columns: Mapping[str, str], wanted: AbstractSet[str]) -> frozenset[str]:
+def _held(text: str, wanted: AbstractSet[str]) -> frozenset[str]:
     # Tokens are letters and digits between blanks, so a search in the text is exact, and faster than a set.
-    text = f" {' '.join(columns.values())} " if columns else ""
     return frozenset(token for token in wanted if f" {token} " in text)
 
 
@@ -305,8 +320,7 @@ def _joined(first: Filters, second: Filters) -> Filters:
     )
 
 
-def _allowed(tags: Sequence[Tag], filters: Filters) -> bool:
-    borne = set(tags)
+def _allowed(borne: frozenset[Tag], filters: Filters) -> bool:
     shown = (
         filters.withdrawn or ("status", "withdrawn") in filters.all_of or ("status", "withdrawn") not in borne
     )

@@ -12,7 +12,7 @@ from pilotage.library.search.answer import Why
 from pilotage.library.search.plan import Clue, Plan
 from pilotage.library.search.query import Query
 from pilotage.library.search.ranking import Ranked
-from pilotage.library.search.snippets import Piece, fields_with, snippets
+from pilotage.library.search.snippets import Pieces, fields_with, snippets
 from pilotage.library.stores.protocol import Tag
 from pilotage.library.terms import FACET_OF, Term
 
@@ -42,7 +42,7 @@ class Explainer:
                 weights |= dict.fromkeys(found, clue.weight / max(1, len(found)))
         return cls(weights, query.dates, lang)
 
-    def why(self, item: Ranked, record: Record, pieces: Sequence[Piece]) -> Why:
+    def why(self, item: Ranked, record: Record, pieces: Pieces) -> Why:
         """Why this record is a hit."""
         terms = {
             (term.kind, term.slug): term

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -63,9 +64,28 @@ class Piece:
     tokens: frozenset[str]
 
 
-def pieces_of(record: Record) -> tuple[Piece, ...]:
+class Pieces:
+    """The paragraphs of a record and which of them hold a token.
+
+    Args:
+        items: the paragraphs, in the order of the record.
+    """
+
+    def __init__(self, items: Iterable[Piece]) -> None:
+        self.items = tuple(items)
+        self._holding: dict[str, list[int]] = defaultdict(list)
+        for place, piece in enumerate(self.items):
+            for token in piece.tokens:
+                self._holding[token].append(place)
+
+    def holding(self, token: str) -> Sequence[int]:
+        """Places of the paragraphs that hold a token."""
+        return self._holding.get(token, ())
+
+
+def pieces_of(record: Record) -> Pieces:
     """The paragraphs of a record in both languages, in the order of its fields."""
-    return tuple(
+    return Pieces(
         _piece(field, tongue, paragraph)
         for tongue in LANGS
         for field, text in record.texts()
@@ -81,9 +101,7 @@ def _piece(field: str, lang: Lang, paragraph: str) -> Piece:
     return Piece(field, lang, text, words, frozenset(token for _, _, own, _ in words for token in own))
 
 
-def snippets(
-    pieces: Sequence[Piece], weights: Mapping[str, float], lang: Lang, *, most: int = 3
-) -> list[Snippet]:
+def snippets(pieces: Pieces, weights: Mapping[str, float], lang: Lang, *, most: int = 3) -> list[Snippet]:
     """The best paragraphs of a record.
 
     Args:
@@ -92,15 +110,19 @@ def snippets(
         lang: preferred language; the other one is shown where only it matched.
         most: number of snippets; each from another field.
     """
-    known = weights.keys()
-    found: list[tuple[float, int, Piece]] = []
-    for order, piece in enumerate(pieces):
-        score = sum(weights[token] for token in piece.tokens & known)
-        if score:
-            found.append((-score if piece.lang == lang else -_OTHER_LANGUAGE * score, order, piece))
-    found.sort(key=lambda item: item[:2])
+    scores: dict[int, float] = defaultdict(float)
+    for token, weight in weights.items():
+        for place in pieces.holding(token):
+            scores[place] += weight
+    found = [
+        (-score if pieces.items[place].lang == lang else -_OTHER_LANGUAGE * score, place)
+        for place, score in scores.items()
+        if score
+    ]
+    found.sort()
     chosen: dict[str, Snippet] = {}
-    for _, _, piece in found:
+    for _, place in found:
+        piece = pieces.items[place]
         if piece.field in chosen:
             continue
         marks = _marks(piece, weights)
@@ -111,16 +133,20 @@ def snippets(
     return list(chosen.values())
 
 
-def fields_with(pieces: Sequence[Piece], wanted: AbstractSet[str]) -> list[str]:
+def fields_with(pieces: Pieces, wanted: AbstractSet[str]) -> list[str]:
     """The fields of a record that hold any of these tokens, in the order of the record."""
-    return list(dict.fromkeys(piece.field for piece in pieces if not piece.tokens.isdisjoint(wanted)))
+    places = sorted({place for token in wanted for place in pieces.holding(token)})
+    return list(dict.fromkeys(pieces.items[place].field for place in places))
 
 
 def _marks(piece: Piece, weights: Mapping[str, float]) -> list[tuple[int, int]]:
     marks: list[tuple[int, int]] = []
+    known = frozenset(weights)
     for start, end, own, korean in piece.words:
-        hits = sum(token in weights for token in own)
-        if hits and not (korean and hits < _MARK_SHARE * min(len(own), 3)):
+        if known.isdisjoint(own):
+            continue
+        hits = sum(token in known for token in own)
+        if not (korean and hits < _MARK_SHARE * min(len(own), 3)):
             marks.append((start, end))
     return marks
 

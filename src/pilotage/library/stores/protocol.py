@@ -42,6 +42,27 @@ class Stored:
     private: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A record without its document: enough to know whether one that was read before is still right.
+
+    Attributes:
+        id: its id.
+        revision: number of its latest revision.
+        digest: as in `Stored`.
+        stored_at: when this revision was stored, ISO 8601 UTC.
+        private: whether it is private.
+        withdrawn: whether it is withdrawn.
+    """
+
+    id: str
+    revision: int
+    digest: str
+    stored_at: str
+    private: bool
+    withdrawn: bool
+
+
 @dataclass(frozen=True)
 class Revision:
     """One state that a record has had.
@@ -201,6 +222,21 @@ class Store(Protocol):
 
     def get(self, ids: Sequence[str], audience: Audience) -> dict[str, Stored]:
         """The records of these ids or aliases, by the id or alias asked for; unknown ones are left out."""
+
+    def stamps(self, ids: Sequence[str], audience: Audience) -> dict[str, Stamp]:
+        """As `get`, without the documents."""
+
+    def changes(
+        self, audience: Audience, *, limit: int, after: tuple[str, str] = ("", ""), latest: bool = False
+    ) -> list[Stamp]:
+        """Records by the time of their latest change.
+
+        Args:
+            audience: whose records.
+            limit: most of them.
+            after: (stored_at, id) of the last one seen.
+            latest: the newest change first, instead of the oldest.
+        """
 
     def ids(self, audience: Audience) -> list[str]:
         """All ids and aliases: what near misses are looked for in."""

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from pilotage.clients.db.session import Row, Session
 from pilotage.library.canonical import decode, storable
 from pilotage.library.stores import filtering
-from pilotage.library.stores.protocol import Audience, Filters, Revision, Stored
+from pilotage.library.stores.protocol import Audience, Filters, Revision, Stamp, Stored
 
 _STORED = "r.id, v.document, r.revision, r.digest, r.stored_at, r.state"
+_STAMP = "r.id, r.revision, r.digest, r.stored_at, r.state"
 _FROM = "FROM record r JOIN revision v ON v.num = r.num AND v.number = r.revision"
 
 
@@ -17,6 +18,19 @@ def stored(row: Row) -> Stored:
     """The record of a row of `_STORED`."""
     id_, document, revision, digest, stored_at, state = row
     return Stored(id_, decode(document), revision, digest, stored_at, bool(state & filtering.PRIVATE))
+
+
+def stamp(row: Row) -> Stamp:
+    """The stamp of a row of `_STAMP`."""
+    id_, revision, digest, stored_at, state = row
+    return Stamp(
+        id_,
+        revision,
+        digest,
+        stored_at,
+        bool(state & filtering.PRIVATE),
+        bool(state & filtering.WITHDRAWN),
+    )
 
 
 def numbers(session: Session, ids: Sequence[str], audience: Audience) -> dict[str, int]:
@@ -43,6 +57,36 @@ def get(session: Session, ids: Sequence[str], audience: Audience) -> dict[str, S
     )
     by_number = {row[0]: stored(row[1:]) for row in rows}
     return {asked: by_number[known[asked]] for asked in ids if asked in known}
+
+
+def stamps(session: Session, ids: Sequence[str], audience: Audience) -> dict[str, Stamp]:
+    """See `Store.stamps`."""
+    wanted = session.listed(list(dict.fromkeys(storable(asked) for asked in ids)))
+    shown = filtering.state_list(audience, withdrawn=True)
+    aliases = session.rows(
+        f"SELECT a.alias, {_STAMP} FROM alias a JOIN record r ON r.num = a.num"
+        f" WHERE a.alias IN {session.texts} AND r.state IN {shown}",
+        (wanted,),
+    )
+    direct = session.rows(
+        f"SELECT r.id, {_STAMP} FROM record r WHERE r.id IN {session.texts} AND r.state IN {shown}", (wanted,)
+    )
+    found = {asked: stamp(tuple(row)) for asked, *row in [*aliases, *direct]}
+    return {asked: found[asked] for asked in ids if asked in found}
+
+
+def changes(
+    session: Session, audience: Audience, *, limit: int, after: tuple[str, str], latest: bool
+) -> list[Stamp]:
+    """See `Store.changes`."""
+    shown = filtering.state_list(audience, withdrawn=True)
+    way = "DESC" if latest else "ASC"
+    rows = session.rows(
+        f"SELECT {_STAMP} FROM record r WHERE r.state IN {shown} AND (r.stored_at, r.id) > (?, ?)"
+        f" ORDER BY r.stored_at {way}, r.id {way} LIMIT ?",
+        (storable(after[0]), storable(after[1]), limit),
+    )
+    return [stamp(row) for row in rows]
 
 
 def all_ids(session: Session, audience: Audience) -> list[str]:

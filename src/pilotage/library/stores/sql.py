@@ -16,6 +16,7 @@ from pilotage.library.stores.protocol import (
     Frequencies,
     Match,
     Revision,
+    Stamp,
     Stored,
     Tag,
     Vector,
@@ -81,6 +82,18 @@ class SqlStore:
         """See `Store.get`."""
         with self._door.reading() as session:
             return reading.get(session, ids, audience)
+
+    def stamps(self, ids: Sequence[str], audience: Audience) -> dict[str, Stamp]:
+        """See `Store.stamps`."""
+        with self._door.reading() as session:
+            return reading.stamps(session, ids, audience)
+
+    def changes(
+        self, audience: Audience, *, limit: int, after: tuple[str, str] = ("", ""), latest: bool = False
+    ) -> list[Stamp]:
+        """See `Store.changes`."""
+        with self._door.reading() as session:
+            return reading.changes(session, audience, limit=limit, after=after, latest=latest)
 
     def ids(self, audience: Audience) -> list[str]:
         """See `Store.ids`."""

@@ -95,14 +95,18 @@ class FtsIndex:
 
     def holding(self, session: Session, phrases: Iterable[Phrase]) -> dict[Phrase, int]:
         """See `Index.holding`."""
+        wanted = list(phrases)
+        words = [phrase[0] for phrase in wanted if len(phrase) == 1]
+        known: dict[str, int] = {}
+        if words:
+            sql = f"SELECT term, doc FROM public_words WHERE term IN {session.texts}"
+            known = dict(session.rows(sql, (session.listed(words),)))
         found: dict[Phrase, int] = {}
-        for phrase in phrases:
+        for phrase in wanted:
             if len(phrase) == 1:
-                row = session.one("SELECT doc FROM public_words WHERE term = ?", (phrase[0],))
-            else:
-                row = session.one(
-                    f"SELECT count(*) FROM {_PUBLIC} WHERE {_PUBLIC} MATCH ?", (_quoted(phrase),)
-                )
+                found[phrase] = int(known.get(phrase[0], 0))
+                continue
+            row = session.one(f"SELECT count(*) FROM {_PUBLIC} WHERE {_PUBLIC} MATCH ?", (_quoted(phrase),))
             found[phrase] = int(row[0]) if row else 0
         return found
 

@@ -18,7 +18,7 @@ from pilotage.library.exporters.table import exporter_named
 from pilotage.library.stores.protocol import Filters
 from pilotage.web.api import models
 from pilotage.web.api.answering import answer, reader_of
-from pilotage.web.api.changes import Log
+from pilotage.web.api.changes import changes_after, event_of
 from pilotage.web.api.describing import BYTES, FEED
 from pilotage.web.api.queries import Asked, ChangesAsked, ExportAsked
 from pilotage.web.doors import doors_of
@@ -66,15 +66,15 @@ def add_routes(router: APIRouter) -> None:
 
 def changes(request: Request, asked: Annotated[ChangesAsked, Query()]) -> Response:
     """The delta feed, oldest change first: pass `next` as `since` to go on where the last answer ended."""
-    log: Log = request.app.state.change_log
-    return answer(request, log.after(asked.since, reader_of(request).audience, limit=asked.limit))
+    reader = reader_of(request)
+    found = changes_after(reader.catalogue.store, asked.since, reader.audience, limit=asked.limit)
+    return answer(request, found)
 
 
 def feed(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # noqa: ARG001 - checked by being read
     """The records that changed last, newest first (RFC 4287)."""
     reader = reader_of(request)
-    log: Log = request.app.state.change_log
-    latest = log.entries(reader.audience)[: -ENTRIES - 1 : -1]
+    latest = reader.catalogue.store.changes(reader.audience, limit=ENTRIES, latest=True)
     stored = reader.catalogue.store.get([entry.id for entry in latest], reader.audience)
     base = doors_of(request).settings.web.base_url.rstrip("/") or str(request.base_url).rstrip("/")
     root = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": reader.lang})
@@ -94,7 +94,7 @@ def feed(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # noq
         ET.SubElement(item, "link", {"rel": "alternate", "href": f"{base}/incidents/{entry.id}"})
         _add(ET.SubElement(item, "author"), "name", document.get("org") or "Pilotage")
         _add(item, "summary", _text(document.get("summary"), reader.lang))
-        ET.SubElement(item, "category", {"term": entry.event})
+        ET.SubElement(item, "category", {"term": event_of(entry)})
     return Response(
         ET.tostring(root, encoding="utf-8", xml_declaration=True), media_type="application/atom+xml"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 
 from pilotage.web.api import feeds, incidents, numbers, page_data, search, words
-from pilotage.web.api.changes import Log
 from pilotage.web.api.describing import describe
 
 BASE = "/api/v1"
@@ -13,7 +12,6 @@ BASE = "/api/v1"
 
 def install_api(app: FastAPI) -> None:
     """Adds the routes of the library to the app, and the addresses of the pages with `.json` behind them."""
-    app.state.change_log = Log(app.state.doors.catalogue.store)
     router = APIRouter(prefix=BASE)
     for part in (incidents, search, words, numbers, feeds):
         part.add_routes(router)

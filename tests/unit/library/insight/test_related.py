@@ -9,10 +9,10 @@ from pilotage.library.analysis import tag_token
 from pilotage.library.canonical import digest
 from pilotage.library.entry import index_entry
 from pilotage.library.insight.rarity import LEAST, Rarity
-from pilotage.library.insight.related import THRESHOLD, related
+from pilotage.library.insight.related import THRESHOLD, Sides, related
 from pilotage.library.record import read_record
 from pilotage.library.stores.protocol import New
-from unit.library.small_library import VOCABULARY, fillers, library, record, step
+from unit.library.small_library import VOCABULARY, fillers, library, put, record, step
 
 TAGS = {
     "root_cause": "software-bug",
@@ -23,9 +23,8 @@ TAGS = {
 
 
 def ask(store, id_, **options):
-    return related(
-        store, id_, **{"audience": "public", "lang": "en", "limit": 10, "vocabulary": VOCABULARY, **options}
-    )
+    sides = Sides(store, VOCABULARY)
+    return related(sides, id_, **{"audience": "public", "lang": "en", "limit": 10, **options})
 
 
 def test_shared_terms_are_reasons_in_both_languages():
@@ -198,3 +197,12 @@ def test_wrong_questions():
         with pytest.raises(InvalidInput):
             ask(store, "alpha", limit=0)
     assert "alpha" in caught.value.hint
+
+
+def test_a_change_of_the_public_records_is_seen_by_the_next_question():
+    with library(record("a", **TAGS), record("b", **TAGS), *fillers(20)) as store:
+        sides = Sides(store, VOCABULARY)
+        options = {"audience": "public", "lang": "en", "limit": 10}
+        assert [hit.id for hit in related(sides, "a", **options).hits] == ["b"]
+        put(store, [record("c", **TAGS)])
+        assert {hit.id for hit in related(sides, "a", **options).hits} == {"b", "c"}

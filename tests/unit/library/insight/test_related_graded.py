@@ -15,9 +15,7 @@ import pytest
 
 from pilotage.library.bundled import bundled_candidates
 from pilotage.library.evaluation import ndcg
-from pilotage.library.insight import related as module
-from pilotage.library.insight.rarity import Rarity
-from pilotage.library.insight.related import THRESHOLD, RelatedHit, related
+from pilotage.library.insight.related import THRESHOLD, RelatedHit, Sides, related
 from pilotage.library.stores.opening import open_store
 from unit.library.small_library import VOCABULARY, put
 
@@ -43,26 +41,16 @@ class Judged:
 def answers(tmp_path_factory):
     lines = [json.loads(line) for line in GRADED.read_text().splitlines()]
     store = open_store(str(tmp_path_factory.mktemp("related") / "library.db"), create=True)
-    with pytest.MonkeyPatch.context() as patch:
-        try:
-            put(store, [candidate.document for candidate in bundled_candidates()])
-            # Each question reads all records and counts all words anew; here nothing changes between them.
-            rarity, sides, make = Rarity(store), {}, module._side
-
-            def side(record, vocabulary):
-                if record.id not in sides:
-                    sides[record.id] = make(record, vocabulary)
-                return sides[record.id]
-
-            patch.setattr(module, "Rarity", lambda _: rarity)
-            patch.setattr(module, "_side", side)
-            yield {line["id"]: _judged(store, line) for line in lines}
-        finally:
-            store.close()
+    try:
+        put(store, [candidate.document for candidate in bundled_candidates()])
+        sides = Sides(store, VOCABULARY)
+        yield {line["id"]: _judged(sides, line) for line in lines}
+    finally:
+        store.close()
 
 
-def _judged(store, line):
-    answer = related(store, line["id"], audience="public", lang="en", limit=100, vocabulary=VOCABULARY)
+def _judged(sides, line):
+    answer = related(sides, line["id"], audience="public", lang="en", limit=100)
     return Judged(line["related"], frozenset(line.get("unrelated", ())), answer.hits)
 
 
