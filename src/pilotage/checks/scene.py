@@ -61,9 +61,10 @@ class Scene:
         live: whether it is a cluster, so that what is not there does not exist.
         blind: kind -> why its objects could not be read.
         version: (major, minor) of the Kubernetes that it is meant for.
+        counts: kind -> number of objects of a cluster, those that were not kept among them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - as many as a scene has parts
         self,
         objects: Iterable[KubeObject] = (),
         configs: Iterable[Any] = (),
@@ -71,12 +72,14 @@ class Scene:
         live: bool = False,
         blind: Mapping[str, str] | None = None,
         version: tuple[int, int] = LATEST,
+        counts: Mapping[str, int] | None = None,
     ) -> None:
         self.objects = list(objects)
         self.live = live
         self.blind = dict(blind or {})
         self.version = version
         self.index = Index(self.objects)
+        self._counts = dict(counts or {})
         self._configs: dict[type, list[Any]] = defaultdict(list)
         for config in configs:
             self._configs[type(config)].append(config)
@@ -97,6 +100,14 @@ class Scene:
         In files this tells whether an object that is not found may simply be kept elsewhere.
         """
         return any(origin is None or may_share_namespace(one, origin) for one in self.index.of(kind))
+
+    def count(self, kind: str) -> int:
+        """How many objects of a kind there are.
+
+        Of a cluster that may be more than `of` gives: pods, ReplicaSets and Jobs that another object controls
+        are counted and not kept.
+        """
+        return max(self._counts.get(kind, 0), len(self.index.by_kind.get(kind, ())))
 
     def configs(self, kind: type[_Config]) -> list[_Config]:
         """The parsed configurations of a class."""

@@ -10,6 +10,8 @@ _AT = "pilotage.cli.check"
 DEFAULT = "files"
 COMMANDS = {
     DEFAULT: (f"{_AT}.files:files", "Check files and folders (what no command names)."),
+    "cluster": (f"{_AT}.cluster:cluster", "Check a live cluster, with get and list only."),
+    "role": (f"{_AT}.cluster:role", "Print the ClusterRole under which the checks can look."),
     "list": (f"{_AT}.knowledge:list_", "The checks, with the incidents behind them."),
     "explain": (f"{_AT}.knowledge:explain", "The page of a check."),
     "coverage": (f"{_AT}.knowledge:coverage", "Which incidents of the library have a check."),
@@ -37,6 +39,7 @@ def check() -> None:
       pilotage check .
       pilotage check deploy/ charts/rendered.yaml --output sarif
       kubectl get deploy,svc,pdb -o yaml | pilotage check -
+      pilotage check cluster --context staging
       pilotage check list
       pilotage check explain cron-policy-misplaced
     """

@@ -42,6 +42,18 @@ def count_bar(title: str, total: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
+@contextmanager
+def named_bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that names what was done last; call what it gives with a name, how many are done, of how many."""
+    with _bar(TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[last]}")) as bar:
+        task = bar.add_task(title, total=None, last="")
+
+        def step(name: str, done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, last=name)
+
+        yield step
+
+
 def size_of(paths: list[str]) -> int | None:
     """Bytes of all files and folders together; None when one cannot be told (standard input)."""
     total = 0

@@ -1,0 +1,88 @@
+"""What to ask a cluster for and what came of it; the client itself is loaded only when somebody asks."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from pilotage.checks.model import Check
+from pilotage.checks.readers.assemble import assemble
+from pilotage.checks.readers.reading import Reading
+from pilotage.checks.scene import LATEST, Scene
+from pilotage.core.errors import MissingExtra
+
+_NEEDED = ("aiohttp", "orjson")
+Progress = Callable[[str, int, int], None]
+"""Is told, after each kind, its name, how many kinds are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class ClusterQuestion:
+    """Which cluster, and how much of it.
+
+    Attributes:
+        kubeconfig: a file instead of the usual ones.
+        context: a context instead of the current one.
+        namespaces: only these; none means all.
+        timeout_seconds: how long a silence of the server may last.
+    """
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespaces: tuple[str, ...] = ()
+    timeout_seconds: float = 30.0
+
+
+@dataclass
+class ClusterReading:
+    """What a cluster gave.
+
+    Attributes:
+        reading: its objects, and what could not be read.
+        blind: kind -> why its objects could not be read.
+        version: of the API server.
+        whole: whether all namespaces were read, so that what is not there does not exist.
+        counts: kind -> number of objects, those that were not kept among them.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    blind: dict[str, str] = field(default_factory=dict)
+    version: tuple[int, int] = LATEST
+    whole: bool = True
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def scene(self) -> Scene:
+        """The scene of it."""
+        return assemble(
+            self.reading, live=self.whole, blind=self.blind, version=self.version, counts=self.counts
+        )
+
+
+def read_cluster(
+    question: ClusterQuestion, checks: Iterable[Check], progress: Progress | None = None
+) -> ClusterReading:
+    """Everything that some checks need of a cluster.
+
+    Args:
+        question: which cluster.
+        checks: what is to be run; nothing else is read than what these need.
+        progress: is told how far it is.
+
+    Raises:
+        MissingExtra: the client is not installed.
+        UserError: the kubeconfig cannot be used, a namespace does not exist.
+        OutsideError: the server does not answer, does not know us, or permits nothing at all.
+    """
+    try:
+        # Optional, and dear to import: only who looks at a cluster pays for it.
+        module = importlib.import_module("pilotage.checks.readers.cluster")
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(_NEEDED):
+            raise
+        raise MissingExtra(
+            f"looking at a live cluster needs {error.name}, which is not installed",
+            hint="`pip install 'pilotage[cluster]'`",
+        ) from error
+    found: ClusterReading = module.read(question, tuple(checks), progress)
+    return found

@@ -1,0 +1,1 @@
+"""A Kubernetes API server, read only: the client has no verb but get and list."""

@@ -1,0 +1,127 @@
+"""Credential plugins: the `exec` entry of a kubeconfig's user, as client-go runs them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pilotage.clients.kubernetes.kubeconfig import Cluster, User
+from pilotage.core.errors import BadReply, ConfigError, Refused, Unreachable
+
+PLUGIN_SECONDS = 60.0
+"""A plugin may open a browser for somebody to log in; one that hangs shall not hold the run for ever."""
+_MOST_ERROR_CHARACTERS = 300
+
+
+def credentials_of(user: User, cluster: Cluster, *, seconds: float = PLUGIN_SECONDS) -> User:
+    """The user with what its plugin says.
+
+    Args:
+        user: one with a plugin.
+        cluster: told to the plugin where it asks for it.
+        seconds: how long it may take.
+
+    Raises:
+        ConfigError: the entry cannot be used, or the program does not exist.
+        Refused: the plugin ended with an error.
+        Unreachable: it did not end in time.
+        BadReply: what it said is no `ExecCredential`.
+    """
+    plugin = user.plugin or {}
+    command, version = plugin.get("command"), plugin.get("apiVersion")
+    where = f"{user.origin}: the credential plugin of user {user.name}"
+    if not isinstance(command, str) or not command or not isinstance(version, str):
+        raise ConfigError(f"{where} needs a command and an apiVersion")
+    if os.sep in command:
+        command = str(user.folder / command)
+    arguments = [str(item) for item in plugin.get("args") or []]
+    environment = os.environ | _variables(plugin) | {"KUBERNETES_EXEC_INFO": _info(plugin, version, cluster)}
+    status = _status(_run([command, *arguments], environment, where, seconds, plugin), version, where)
+    return dataclasses.replace(
+        user,
+        token=str(status.get("token") or user.token),
+        certificate=str(status.get("clientCertificateData") or user.certificate),
+        key=str(status.get("clientKeyData") or user.key),
+        plugin=None,
+    )
+
+
+def _variables(plugin: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        str(item["name"]): str(item.get("value", ""))
+        for item in plugin.get("env") or []
+        if isinstance(item, dict) and "name" in item
+    }
+
+
+def _interactive(plugin: Mapping[str, Any]) -> bool:
+    return plugin.get("interactiveMode") != "Never" and sys.stdin is not None and sys.stdin.isatty()
+
+
+def _info(plugin: Mapping[str, Any], version: str, cluster: Cluster) -> str:
+    spec: dict[str, Any] = {"interactive": _interactive(plugin)}
+    if plugin.get("provideClusterInfo"):
+        spec["cluster"] = {
+            key: cluster.data[key]
+            for key in (
+                "server",
+                "certificate-authority-data",
+                "insecure-skip-tls-verify",
+                "tls-server-name",
+                "proxy-url",
+            )
+            if key in cluster.data
+        }
+    return json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
+
+
+def _run(
+    command: list[str], environment: dict[str, str], where: str, seconds: float, plugin: Mapping[str, Any]
+) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own kubeconfig names the program
+            command,
+            env=environment,
+            stdin=None if _interactive(plugin) else subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=seconds,
+        )
+    except FileNotFoundError as error:
+        hint = str(plugin.get("installHint") or f"Install {Path(command[0]).name}.")
+        raise ConfigError(f"{where} is not installed: {command[0]}", hint=hint) from error
+    except OSError as error:
+        raise ConfigError(f"{where} cannot be started: {command[0]}: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise Unreachable(
+            f"{where} did not answer in {seconds:g} s: {command[0]}",
+            hint="Log in by hand, then run it again.",
+        ) from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()[-_MOST_ERROR_CHARACTERS:]
+        raise Refused(
+            f"{where} ended with code {done.returncode}: {said or command[0]}",
+            hint="Run `kubectl get namespaces` to see whether it works there; perhaps a login has run out.",
+        )
+    return done.stdout
+
+
+def _status(output: bytes, version: str, where: str) -> Mapping[str, Any]:
+    try:
+        said = json.loads(output)
+    except ValueError as error:
+        raise BadReply(f"{where} did not print JSON") from error
+    status = said.get("status") if isinstance(said, dict) else None
+    if not isinstance(status, dict):
+        raise BadReply(f"{where} printed no ExecCredential with a status")
+    if said.get("apiVersion") != version:
+        raise BadReply(f"{where} answers in {said.get('apiVersion')}, the kubeconfig asks for {version}")
+    if not status.get("token") and not (status.get("clientCertificateData") and status.get("clientKeyData")):
+        raise BadReply(f"{where} gave neither a token nor a certificate with its key")
+    return status
