@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
-    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
@@ -27,11 +27,23 @@ def _bar(*columns: ProgressColumn | str) -> Progress:
 
 
 @contextmanager
-def bytes_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar that counts bytes; call what it gives with each number of bytes read."""
-    with _bar(TextColumn(title), BarColumn(), DownloadColumn()) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda count: bar.advance(task, count)
+def import_bars(total: int | None) -> Iterator[tuple[Callable[[int], None], Callable[[int, int], None]]]:
+    """Two bars: one for bytes read, one that shows when records of before get vectors.
+
+    Call the first with each number of bytes, the second with how many records are done and of how many.
+    """
+    with _bar(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")) as bar:
+        reading = bar.add_task("importing", total=total, said="")
+        meaning = bar.add_task("meaning of earlier records", total=None, said="", visible=False)
+
+        def read(count: int) -> None:
+            done = bar.tasks[reading].completed + count
+            bar.update(reading, completed=done, said=decimal(int(done)))
+
+        def embedded(done: int, of: int) -> None:
+            bar.update(meaning, completed=done, total=of, said=f"{done}/{of}", visible=True)
+
+        yield read, embedded
 
 
 @contextmanager

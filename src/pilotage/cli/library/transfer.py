@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.progress import bytes_bar, size_of
+from pilotage.cli.library.progress import import_bars, size_of
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound, UserError
 from pilotage.library.authoring.known import known_slugs
@@ -87,7 +87,7 @@ def import_(
     items: list[Item] = []
     skipped: list[tuple[str, str]] = []
     listed = [str(path) for path in bundled_files()] if bundled else list(paths)
-    with _target(app, dry_run=dry_run) as store, bytes_bar("importing", size_of(listed)) as progress:
+    with _target(app, dry_run=dry_run) as store, import_bars(size_of(listed)) as (progress, on_vectors):
         candidates = (
             bundled_candidates(progress)
             if bundled
@@ -107,6 +107,7 @@ def import_(
             words=(*app.settings.library.redact_words, *words),
             dry_run=dry_run,
             on_item=items.append if dry_run else None,
+            on_vectors=on_vectors,
         ).run(candidates)
         if app.audience == "public" and not private:
             report.alike = _public_only(report.alike, store)
