@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pilotage.checks.objects import Place, SourceFile
+from pilotage.checks.readers.haproxy import HaproxyReader, join_haproxy
 from pilotage.checks.readers.kustomize import drop_patches
 from pilotage.checks.readers.manifests import ManifestReader
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
 from pilotage.core.errors import NotFound
 
-READERS: tuple[FileReader, ...] = (ManifestReader(),)
+READERS: tuple[FileReader, ...] = (HaproxyReader(), ManifestReader())
 """Every kind of file; the first that wants a file reads it."""
 
 STDIN = "-"
@@ -50,6 +51,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False) -> Reading
             _read_one(str(path), content, into, asked=asked, chart_defaults=chart_defaults)
         before.complain(name, into)
     drop_patches(into)
+    join_haproxy(into)
     return into
 
 

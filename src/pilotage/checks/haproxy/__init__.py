@@ -1,0 +1,1 @@
+"""HAProxy configuration: words, statements, sections, and what holds for each proxy in the end."""

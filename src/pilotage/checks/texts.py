@@ -1,0 +1,65 @@
+"""A configuration text and where it stands: a file of its own, or a value of a ConfigMap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pilotage.checks.objects import KubeObject, Place, SourceFile
+from pilotage.checks.values import KeyPath, dotted
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Text:
+    """A text that is parsed as a configuration, and the way from its lines to places.
+
+    Attributes:
+        content: the text itself.
+        source: the file that it stands in; None for a live object.
+        holder: the object that holds it; None where it is a file of its own.
+        path: the way to it inside of the holder.
+        line: the line of the source at which it begins; 0 where its lines are not those of the source.
+        column: the column of the source at which each of its lines begins.
+    """
+
+    content: str
+    source: SourceFile | None = None
+    holder: KubeObject | None = None
+    path: KeyPath = ()
+    line: int = 1
+    column: int = 1
+
+    @property
+    def name(self) -> str:
+        """Its name: that of the file, or the key under which the holder keeps it."""
+        if self.holder is not None and self.path:
+            return str(self.path[-1])
+        return self.source.name if self.source is not None else ""
+
+    @property
+    def label(self) -> str:
+        """What stands before the keys of its parts, so that they name the holder; empty for a file."""
+        return f"{self.holder.key} {self.name}: " if self.holder is not None else ""
+
+    def place(self, line: int, column: int = 1, *, part: str = "", path: str = "") -> Place:
+        """Where a part of it stands.
+
+        Args:
+            line: line within the text, from 1.
+            column: column within the text, from 1.
+            part: key of the part.
+            path: the way to the value within the part.
+        """
+        if self.source is not None and self.line:
+            at = (self.line + line - 1, self.column + column - 1)
+            return Place(self.source.name, *at, part, path)
+        if self.holder is None:
+            return Place(object=part, path=path)
+        around = self.holder.place(self.path)
+        inner = " ".join(word for word in (f"line {line}", path) if word)
+        return Place(around.file, around.line, around.column, part, f"{dotted(self.path)} {inner}")
+
+    def source_line(self, line: int) -> int:
+        """The line of the source for a line of the text; that of the value where lines do not correspond."""
+        if self.line:
+            return self.line + line - 1
+        return self.holder.place(self.path).line if self.holder is not None else 0
