@@ -19,6 +19,8 @@ from pilotage.checks.workloads import Workload, workload_of
 _Config = TypeVar("_Config")
 LATEST = (1, 36)
 """The Kubernetes version that is assumed when none is named."""
+_WAYS_IN = (*routes.KINDS, *webhooks.KINDS, "APIService")
+_AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Scene:
         self.version = version
         self.index = Index(self.objects)
         self._counts = dict(counts or {})
+        self.asked: set[str] = set()
+        """Kinds that somebody asked about: where one of them could not be read, the answer was a guess."""
         self._configs: dict[type, list[Any]] = defaultdict(list)
         for config in configs:
             self._configs[type(config)].append(config)
@@ -88,10 +92,12 @@ class Scene:
 
     def of(self, *kinds: str) -> Iterator[KubeObject]:
         """The objects of some kinds (`Service` is the core's, Knative's is `Service.serving.knative.dev`)."""
+        self.asked.update(kinds)
         return self.index.of(*kinds)
 
     def find(self, kind: str, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
         """The object that `origin` means by a name; None where the scene has none."""
+        self.asked.add(kind)
         return self.index.find(kind, name, origin, namespace)
 
     def has(self, kind: str, origin: KubeObject | None = None) -> bool:
@@ -99,6 +105,7 @@ class Scene:
 
         In files this tells whether an object that is not found may simply be kept elsewhere.
         """
+        self.asked.add(kind)
         return any(origin is None or may_share_namespace(one, origin) for one in self.index.of(kind))
 
     def count(self, kind: str) -> int:
@@ -107,6 +114,7 @@ class Scene:
         Of a cluster that may be more than `of` gives: pods, ReplicaSets and Jobs that another object controls
         are counted and not kept.
         """
+        self.asked.add(kind)
         return max(self._counts.get(kind, 0), len(self.index.by_kind.get(kind, ())))
 
     def configs(self, kind: type[_Config]) -> list[_Config]:
@@ -165,6 +173,10 @@ class Scene:
 
     def selected_by(self, one: KubeObject, selector: Mapping[str, Any]) -> list[Workload]:
         """The workloads whose pods a selector of `one` selects: in its namespace, the nearest of equals."""
+        self.asked.update(workloads.SERVING)
+        return self._selected_by(one, selector)
+
+    def _selected_by(self, one: KubeObject, selector: Mapping[str, Any]) -> list[Workload]:
         found = [w for w in self._labelled.selected(selector) if may_share_namespace(w.object, one)]
         near = {id(item) for item in nearest(one, [w.object for w in found])}
         return [w for w in found if id(w.object) in near]
@@ -173,12 +185,13 @@ class Scene:
 
     def workloads_of(self, service: KubeObject) -> list[Workload]:
         """The workloads that a Service sends requests to."""
+        self.asked.update(workloads.SERVING)
         return self._behind.get(id(service), [])
 
     @cached_property
     def _behind(self) -> dict[int, list[Workload]]:
         return {
-            id(service): self.selected_by(service, {"matchLabels": selector})
+            id(service): self._selected_by(service, {"matchLabels": selector})
             for service in self.index.of("Service")
             if (selector := as_map(service.spec.get("selector")))
         }
@@ -187,12 +200,13 @@ class Scene:
     def _services(self) -> dict[int, list[KubeObject]]:
         found: dict[int, list[KubeObject]] = defaultdict(list)
         for service in self.index.of("Service"):
-            for one in self.workloads_of(service):
+            for one in self._behind.get(id(service), ()):
                 found[id(one.object)].append(service)
         return found
 
     def services_of(self, workload: Workload) -> list[KubeObject]:
         """The Services that send requests to a workload."""
+        self.asked.add("Service")
         return self._services.get(id(workload.object), [])
 
     @cached_property
@@ -215,6 +229,7 @@ class Scene:
 
     def routes_to(self, service: KubeObject) -> list[Backend]:
         """The routes that lead to a Service."""
+        self.asked.update(routes.KINDS)
         return self._routes.get(id(service), [])
 
     @cached_property
@@ -249,6 +264,7 @@ class Scene:
 
     def exposures(self, workload: Workload) -> list[Exposure]:
         """Every way by which requests reach a workload, those from outside first."""
+        self.asked.update(_WAYS_IN)
         found: list[Exposure] = []
         for service in self.services_of(workload):
             found += [Exposure("edge", backend.route, service) for backend in self.routes_to(service)]
@@ -269,16 +285,17 @@ class Scene:
     @cached_property
     def _autoscalers(self) -> dict[int, list[KubeObject]]:
         found: dict[int, list[KubeObject]] = defaultdict(list)
-        for one in self.index.of("HorizontalPodAutoscaler", "ScaledObject"):
+        for one in self.index.of(*_AUTOSCALERS):
             target = as_map(one.spec.get("scaleTargetRef"))
             kind = as_text(target.get("kind")) or "Deployment"
-            workload = self.find(kind, as_text(target.get("name")), one)
+            workload = self.index.find(kind, as_text(target.get("name")), one)
             if workload is not None:
                 found[id(workload)].append(one)
         return found
 
     def autoscalers_of(self, workload: Workload) -> list[KubeObject]:
         """The autoscalers (HorizontalPodAutoscaler, KEDA's ScaledObject) of a workload."""
+        self.asked.update(_AUTOSCALERS)
         return self._autoscalers.get(id(workload.object), [])
 
     def scale(self, workload: Workload) -> Scale | None:
@@ -300,18 +317,20 @@ class Scene:
             # In `policy/v1` an empty selector selects all pods of the namespace, in `v1beta1` none.
             if not isinstance(selector, dict) or (not selector and budget.api_version.endswith("v1beta1")):
                 continue
-            for workload in self.selected_by(budget, selector):
+            for workload in self._selected_by(budget, selector):
                 found[id(workload.object)].append(budget)
         return found
 
     def budgets_of(self, workload: Workload) -> list[KubeObject]:
         """The PodDisruptionBudgets that cover a workload."""
+        self.asked.add("PodDisruptionBudget")
         return self._budgets.get(id(workload.object), [])
 
     # What a workload refers to
 
     def namespace_labels(self, namespace: str) -> Mapping[str, Any] | None:
         """The labels of a namespace; None where the scene does not hold it. Its name is always among them."""
+        self.asked.add("Namespace")
         for one in self.index.named("Namespace", namespace):
             return {webhooks.NAMESPACE_NAME: namespace, **one.labels}
         return None

@@ -210,7 +210,9 @@ def cron_overlap_unbounded(scene: Scene) -> Answers:
         elif schedule.interval_minutes > _OFTEN_MINUTES:
             yield Pass(one)
         else:
-            yield _overlap_gap(one, schedule, chosen=policy == "Allow")
+            # A cluster fills the default in; whether somebody chose it stands in what was applied.
+            stated = dig(_as_applied(one), "spec", "concurrencyPolicy")
+            yield _overlap_gap(one, schedule, chosen=stated == "Allow")
 
 
 def _deadline(view: Workload) -> int | None:
@@ -387,6 +389,7 @@ def cron_starting_deadline_short(scene: Scene) -> Answers:
     severity=Severity.MEDIUM,
     incidents=(UNIVERSE,),
     about=("Job", "CronJob"),
+    needs=("LimitRange",),
     chart_severity=Severity.LOW,
 )
 def job_greedy_retry(scene: Scene) -> Answers:

@@ -59,6 +59,9 @@ _STATUS: dict[str, tuple[str, ...]] = {
 }
 """The parts of a status that say something about settings; the rest is the state of this minute."""
 
+_LARGE = frozenset({"ConfigMap", "Secret"})
+_TOLD_APART = frozenset({"CronJob"})
+"""Kinds of which a check tells a default that the server filled in from one that somebody wrote."""
 _BODY = ("kind", "apiVersion", "metadata", "status", "data", "binaryData", "stringData")
 _SMALL_CHARACTERS = 4096
 _LARGE_CHARACTERS = 2**20
@@ -121,7 +124,11 @@ def _annotations(kept: dict[str, Any], data: Mapping[str, Any]) -> None:
         if key not in _NOBODY_ASKS and key != LAST_APPLIED
     }
     text = annotations.get(LAST_APPLIED)
-    if isinstance(text, str) and kept["kind"] not in {"ConfigMap", "Secret"} and _lost(text, data):
+    if (
+        isinstance(text, str)
+        and kept["kind"] not in _LARGE
+        and (kept["kind"] in _TOLD_APART or _lost(text, data))
+    ):
         found[LAST_APPLIED] = text
     if found:
         kept["metadata"]["annotations"] = found

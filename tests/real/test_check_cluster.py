@@ -1,0 +1,251 @@
+"""The live check on a real API server, under our ClusterRole, against the file check on the same objects."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilotage.checks.model import Check
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.readers.assemble import assemble
+from pilotage.checks.readers.kinds import known_kinds
+from pilotage.checks.readers.live import ClusterQuestion, ClusterReading, read_cluster
+from pilotage.checks.readers.reading import Reading
+from pilotage.checks.readers.role import account, cluster_role
+from pilotage.checks.registry import all_checks
+from pilotage.checks.report import Report
+from pilotage.checks.runner import run
+from pilotage.checks.scene import Scene
+from rig import kube_scenes
+from rig.kube_control_plane import ControlPlane, control_plane, wait_until
+from rig.kube_scenes import Case, Round
+
+pytestmark = pytest.mark.real
+GOLDEN = Path(__file__).parents[1] / "golden" / "checks"
+ACCOUNT = "system:serviceaccount:audit:pilotage"
+
+ONLY_WRITTEN: dict[str, str] = {}
+"""Checks that cannot find in a cluster all that they find in files, and why."""
+
+Told = tuple[str, str, str, str]
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[ControlPlane]:
+    with control_plane() as running:
+        created(running, [namespace("audit")])
+        for one in (cluster_role(all_checks().values()), *account("audit", "pilotage")):
+            create_any(running, one)
+        yield running
+
+
+def namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def create_any(plane: ControlPlane, one: dict[str, Any]) -> None:
+    done = plane.kubectl("apply", "-f", "-", text=json.dumps(one))
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def created(plane: ControlPlane, objects: list[dict[str, Any]]) -> list[str]:
+    return plane.send_all("POST", [(kube_scenes.path_of(one), one) for one in objects])
+
+
+def read(plane: ControlPlane, checks: list[Check], *, namespaces: tuple[str, ...] = ()) -> ClusterReading:
+    token = plane.account_token("audit", "pilotage")
+    config = plane.kubeconfig("account", token=token)
+    return read_cluster(ClusterQuestion(str(config), namespaces=namespaces), checks)
+
+
+@dataclass
+class Played:
+    """One round, played on the real server and in files.
+
+    Attributes:
+        live: what the live check found about objects of the round.
+        filed: what the file check found.
+        refused: case -> why the server took one of its objects not.
+        cases: the others.
+    """
+
+    live: set[Told]
+    filed: set[Told]
+    refused: dict[str, str]
+    cases: list[Case]
+
+
+@pytest.fixture(scope="module")
+def played(plane: ControlPlane) -> list[Played]:
+    rounds = kube_scenes.rounds(kube_scenes.cases(GOLDEN))
+    everything = [one for each in rounds for case in each.cases for one in case.objects]
+    for definition in kube_scenes.definitions(everything):
+        create_any(plane, definition)
+    wait_until(lambda: established(plane), within=30, what="definitions established")
+    return [play(plane, each) for each in rounds]
+
+
+def established(plane: ControlPlane) -> bool:
+    found = plane.call("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")["items"]
+    return all(
+        any(
+            condition["type"] == "Established" and condition["status"] == "True"
+            for condition in one.get("status", {}).get("conditions", [])
+        )
+        for one in found
+    )
+
+
+def play(plane: ControlPlane, each: Round) -> Played:
+    objects = [one for case in each.cases for one in case.objects]
+    makes_room(plane, objects)
+    refusals: dict[tuple[str, str, str], str] = {}
+    batches = kube_scenes.in_order(objects)
+    for batch in batches:
+        for one, refusal in zip(batch, created(plane, batch), strict=True):
+            if refusal:
+                refusals[kube_scenes.key_of(one)] = refusal
+    refused = {
+        case.name: next(refusals[key] for key in case.taken() if key in refusals)
+        for case in each.cases
+        if case.taken() & set(refusals)
+    }
+    good = [case for case in each.cases if case.name not in refused]
+    try:
+        found = read(plane, list(all_checks().values()))
+        assert not found.blind
+        live = run(all_checks(), found.scene(), reading=found.reading)
+    finally:
+        for batch in reversed(batches):
+            there = [one for one in batch if one["kind"] != "Namespace"]
+            plane.send_all("DELETE", [(kube_scenes.path_of(one, named=True), None) for one in there])
+    filed = run(all_checks(), as_files([one for case in good for one in case.objects]))
+    ours = {KubeObject(one).key for case in good for one in case.objects}
+    return Played(told(live, ours), told(filed, ours), refused, good)
+
+
+def makes_room(plane: ControlPlane, objects: list[dict[str, Any]]) -> None:
+    """The namespaces that the objects live in, each with the account that pods need."""
+    stated = {one["metadata"]["name"] for one in objects if one["kind"] == "Namespace"}
+    names = {one["metadata"].get("namespace", "") for one in objects} - {""}
+    created(plane, [namespace(name) for name in sorted(names - stated)])
+    created(plane, [one for one in objects if one["kind"] == "Namespace"])
+    accounts = [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+        for name in sorted(names)
+    ]
+    created(plane, accounts)
+
+
+def as_files(objects: list[dict[str, Any]]) -> Scene:
+    # What is not there does not exist, in the files as in the cluster.
+    return assemble(Reading([KubeObject(one) for one in objects]), live=True)
+
+
+def told(report: Report, ours: set[str]) -> set[Told]:
+    return {
+        (one.check, str(one.severity), one.subject, one.place.path)
+        for one in report.findings
+        if one.subject in ours
+    }
+
+
+def test_nearly_every_fixture_is_an_object_that_the_server_takes(played: list[Played]) -> None:
+    refused = {name: why for each in played for name, why in each.refused.items()}
+    taken = sum(len(each.cases) for each in played)
+    assert taken > 100
+    assert len(refused) < taken / 10, refused
+
+
+def test_the_live_check_finds_what_the_file_check_finds(played: list[Played]) -> None:
+    filed = {one for each in played for one in each.filed}
+    live = {one for each in played for one in each.live}
+    assert sorted(one for one in filed - live if one[0] not in ONLY_WRITTEN) == []
+    assert sorted(live - filed) == []
+    # A comparison of nothing with nothing proves nothing.
+    bad = {case.check for each in played for case in each.cases if case.path.name.startswith("bad-")}
+    assert bad - {check for check, *_ in live} - ONLY_WRITTEN.keys() == set()
+
+
+def test_settings_that_the_server_dropped_are_found_in_what_was_applied(played: list[Played]) -> None:
+    assert any(one[0] == "cron-policy-misplaced" for each in played for one in each.live)
+
+
+@pytest.mark.parametrize(
+    ("resource", "kind"),
+    [
+        ("services", "Service"),
+        ("cronjobs", "CronJob"),
+        ("poddisruptionbudgets", "PodDisruptionBudget"),
+        ("horizontalpodautoscalers", "HorizontalPodAutoscaler"),
+    ],
+)
+def test_a_missing_permission_blinds_exactly_the_checks_that_need_it(
+    plane: ControlPlane, resource: str, kind: str
+) -> None:
+    checks = all_checks()
+    role = cluster_role(checks.values(), without=[kind])
+    assert not any(resource in rule["resources"] for rule in role["rules"])
+    role["metadata"]["name"] = "less"
+    binding = account("audit", "less")[1]
+    binding["metadata"]["name"] = binding["roleRef"]["name"] = "less"
+    for one in (role, *account("audit", "less")[:1], binding):
+        create_any(plane, one)
+    token = plane.account_token("audit", "less")
+    config = plane.kubeconfig("less", token=token)
+    base = f"/apis/{plane_group(kind)}" if plane_group(kind) else "/api/v1"
+    wait_until(lambda: not permitted(plane, token, f"{base}/{resource}"), within=10, what="permission gone")
+    found = read_cluster(ClusterQuestion(str(config)), checks.values())
+    assert set(found.blind) == {kind}
+    assert "cannot list" in found.blind[kind]
+    report = run(checks, found.scene(), reading=found.reading)
+    blind = {one.check for one in report.unknown if one.why.startswith(f"{kind}: ")}
+    asking = {one.id for one in checks.values() if kind in (*one.about, *one.needs)}
+    assert asking <= blind
+    assert blind - asking == asked_besides(kind, found)
+    assert not report.grave_problems
+
+
+def plane_group(kind: str) -> str:
+    (one,) = known_kinds()[kind]
+    versions = {"autoscaling": "v2"}
+    return f"{one.group}/{versions.get(one.group, 'v1')}" if one.group else ""
+
+
+def permitted(plane: ControlPlane, token: str, path: str) -> bool:
+    plane.tokens["less"] = token
+    try:
+        plane.call("GET", path, user="less")
+    except urllib.error.HTTPError as error:
+        if error.code != 403:
+            raise
+        return False
+    return True
+
+
+def asked_besides(kind: str, found: ClusterReading) -> set[str]:
+    """The checks that ask the scene about a kind which they do not name, as they do when nothing is hidden."""
+    scene = found.scene()
+    scene.blind = {}
+    asking = set()
+    for one in all_checks().values():
+        scene.asked.clear()
+        if scene.kinds() & set(one.about):
+            list(one.look(scene))
+        if kind in scene.asked and kind not in (*one.about, *one.needs):
+            asking.add(one.id)
+    return asking
+
+
+def test_nothing_but_get_and_list_reached_the_server(plane: ControlPlane, played: list[Played]) -> None:
+    assert played
+    verbs = Counter(one["verb"] for one in plane.audit(ACCOUNT))
+    assert set(verbs) == {"get", "list"}
+    assert verbs["list"] > len(played)
