@@ -19,6 +19,7 @@ from pilotage.core.errors import (
     Conflict,
     InvalidInput,
     NotFound,
+    OutsideError,
     PilotageError,
     StoreError,
     Unreachable,
@@ -36,6 +37,7 @@ _STATUS: tuple[tuple[type[PilotageError], int], ...] = (
     (UserError, 400),
     (StoreError, 503),
     (Unreachable, 503),
+    (OutsideError, 502),
 )
 _TITLES = {
     400: "The request cannot be answered as asked",
@@ -46,6 +48,7 @@ _TITLES = {
     414: "The address is too long",
     421: "The server does not answer for this host",
     500: "A fault of Pilotage",
+    502: "What the server asked gave no good answer",
     503: "The store does not answer",
 }
 _LONGEST_TOLD = 300

@@ -104,9 +104,17 @@ class Watching:
             await self.app(scope, receive, watched)
         finally:
             spent = time.perf_counter() - started
-            route = getattr(scope.get("route"), "path", None) or "none"
+            route = _route(scope)
             self._meters.count(route, method, status, spent)
             _LOG.info("request", route=route, method=method, status=status, ms=round(spent * 1000, 1))
+
+
+def _route(scope: Scope) -> str:
+    found = getattr(scope.get("route"), "path", None)
+    if found:
+        return str(found)
+    # Plain routes of Starlette leave no template behind; one that was met has an endpoint and no parameter.
+    return str(scope["path"]) if "endpoint" in scope and not scope.get("path_params") else "none"
 
 
 def install_metrics(app: FastAPI) -> None:

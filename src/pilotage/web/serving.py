@@ -26,6 +26,7 @@ from pilotage.library.stores.protocol import Store
 from pilotage.web.app import create_app
 from pilotage.web.limits import MOST_QUERY_BYTES
 from pilotage.web.metrics import MULTIPROCESS
+from pilotage.web.patience import PatientProtocol
 
 LONGEST_WAIT_SECONDS = 5.0
 """How long a request waits for a store that somebody has locked; then it is told to come back."""
@@ -160,8 +161,8 @@ def _config(app: FastAPI | Callable[[], FastAPI], *, factory: bool = False) -> u
     return uvicorn.Config(
         app,
         factory=factory,
-        # The one parser whose limits can be set.
-        http="h11",
+        # h11 is the one parser whose limits can be set.
+        http=PatientProtocol,
         h11_max_incomplete_event_size=MOST_QUERY_BYTES + _HEADER_ROOM_BYTES,
         lifespan="on",
         access_log=False,

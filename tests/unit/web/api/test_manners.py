@@ -251,9 +251,11 @@ def test_metrics_count_by_template(client: TestClient) -> None:
     client.get(f"{API}/incidents/nope-nope")
     client.get("/no/such/page.json")
     client.request("BREW", f"{API}/search")
+    client.post("/mcp", json={})
     text = client.get("/metrics").text
     one = 'pilotage_http_requests_total{method="GET",route="/api/v1/incidents/{id}",status="200"} 2.0'
     assert one in text
+    assert re.search(r'requests_total\{method="POST",route="/mcp",status="4\d\d"\} 1.0', text)
     assert 'method="other"' in text
     assert "BREW" not in text
     assert "pilotage_records 3.0" in text
