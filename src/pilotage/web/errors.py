@@ -19,7 +19,6 @@ from pilotage.core.errors import (
     Conflict,
     InvalidInput,
     NotFound,
-    OutsideError,
     PilotageError,
     StoreError,
     Unreachable,
@@ -37,7 +36,6 @@ _STATUS: tuple[tuple[type[PilotageError], int], ...] = (
     (UserError, 400),
     (StoreError, 503),
     (Unreachable, 503),
-    (OutsideError, 502),
 )
 _TITLES = {
     400: "The request cannot be answered as asked",
@@ -48,7 +46,6 @@ _TITLES = {
     414: "The address is too long",
     421: "The server does not answer for this host",
     500: "A fault of Pilotage",
-    502: "What the server asked gave no good answer",
     503: "The store does not answer",
 }
 _LONGEST_TOLD = 300
