@@ -40,6 +40,11 @@ class Baseline:
     def __init__(self, counts: Counter[str]) -> None:
         self._left = Counter(counts)
 
+    @classmethod
+    def of(cls, findings: Iterable[Finding]) -> Baseline:
+        """The baseline that some findings make."""
+        return cls(Counter(one.fingerprint for one in findings))
+
     def takes(self, finding: Finding) -> bool:
         """Whether a finding was there before; each entry counts once."""
         if self._left[finding.fingerprint] <= 0:

@@ -391,6 +391,17 @@ def position_of(node: Node, path: KeyPath) -> Position:
     return Position(mark.line + 1, mark.column + 1)
 
 
+def literal_line(node: Node, path: KeyPath) -> int | None:
+    """The first line of a value that is written as a literal block; None where it is absent or written else."""
+    for part in path:
+        step = _step(node, part) if node is not None else None
+        if step is None:
+            return None
+        node = step[1]
+    literal = node.__class__ is ScalarNode and node.style == "|"
+    return node.start_mark.line + 2 if literal else None
+
+
 def _step(node: Node, part: str | int) -> tuple[Any, Node] | None:
     if isinstance(part, int):
         if node.__class__ is not SequenceNode or not 0 <= part < len(node.value):

@@ -80,10 +80,12 @@ class Ignores:
         return None
 
     def _speaking_of(self, subject: Subject, path: KeyPath) -> Iterator[Ignore]:
-        if isinstance(subject, KubeObject):
-            yield from self._noted.get(id(subject), ())
-            owner = self._scene.owner(subject)
-            if owner is not subject:
+        # A configuration inside of an object is spoken of by the annotations of that object.
+        holder = subject if isinstance(subject, KubeObject) else getattr(subject, "holder", None)
+        if isinstance(holder, KubeObject):
+            yield from self._noted.get(id(holder), ())
+            owner = self._scene.owner(holder)
+            if owner is not holder:
                 yield from self._noted.get(id(owner), ())
         lines = self._comments.get(id(subject.source)) if subject.source is not None else None
         if lines:
@@ -111,6 +113,9 @@ class Ignores:
 
 def _sources(scene: Scene) -> list[SourceFile]:
     found = {id(one.source): one.source for one in scene.subjects() if one.source is not None}
+    for one in scene.subjects():
+        # What a configuration includes are files of their own.
+        found.update((id(source), source) for source in getattr(one, "sources", ()))
     return list(found.values())
 
 
@@ -148,6 +153,6 @@ def comments(source: SourceFile) -> Mapping[int, list[Ignore]]:
                 (n for n in range(number + 1, len(lines) + 1) if not _BLANK.match(lines[n - 1])), number
             )
         for check in match[1].split(","):
-            place = Place(source.name, number, match.start() + 1)
+            place = source.place(number, match.start() + 1)
             found[target].append(Ignore(check.strip(), match[2].strip(), place))
     return found

@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from pilotage.checks.dialect import Position, compose, position_of
+from pilotage.checks.dialect import Position, compose, literal_line, position_of
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
 
 _BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
@@ -44,6 +44,17 @@ class Place:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
 
 
+class Origin(Protocol):
+    """Where a rendered text comes from."""
+
+    @property
+    def name(self) -> str:
+        """The file that a user would mend."""
+
+    def at(self, line: int, column: int) -> tuple[int, int]:
+        """The place in that file of a place in the rendered text; zeros where it is not known."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class SourceFile:
     """A file that was read.
@@ -52,11 +63,24 @@ class SourceFile:
         name: as the user knows it: relative to where the command runs, `-` for standard input.
         text: all of it.
         chart_defaults: whether it is a chart that was rendered with nobody's values but its own.
+        origin: of a text that was rendered, what it was rendered from.
     """
 
     name: str
     text: str
     chart_defaults: bool = False
+    origin: Origin | None = None
+
+    @property
+    def shown(self) -> str:
+        """The file that a finding names."""
+        return self.origin.name if self.origin is not None else self.name
+
+    def place(self, line: int, column: int) -> Place:
+        """A place of the text, in the file that a user would mend."""
+        if self.origin is None:
+            return Place(self.name, line, column)
+        return Place(self.origin.name, *self.origin.at(line, column))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,6 +111,16 @@ class Document:
             return Position(line, 1)
         found = position_of(_nodes(self), path)
         return Position(found.line + self.line - 1, found.column)
+
+    def literal_begin(self, path: KeyPath) -> Position | None:
+        """Where the lines of a text begin that is written as a literal block (`|`); None for another form."""
+        line = literal_line(_nodes(self), path)
+        if line is None:
+            return None
+        for written in self.text.split("\n")[line - 1 :]:
+            if written.strip():
+                return Position(line + self.line - 1, len(written) - len(written.lstrip(" ")) + 1)
+        return None
 
 
 @functools.lru_cache(maxsize=8)
@@ -195,8 +229,8 @@ class KubeObject:
         """Where a part of it stands; the deepest part that is written down."""
         if self.document is None:
             return Place(object=self.key, path=dotted(path))
-        at = self.document.position((*self.prefix, *path))
-        return Place(self.document.file.name, at.line, at.column, self.key, dotted(path))
+        at = self.document.file.place(*self.document.position((*self.prefix, *path)))
+        return replace(at, object=self.key, path=dotted(path))
 
     def stable_path(self, path: KeyPath) -> str:
         """The path with list items called by their names instead of their positions."""

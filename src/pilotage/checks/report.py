@@ -10,6 +10,7 @@ from pilotage.checks.ignores import IdleIgnore
 from pilotage.checks.model import Check, Finding, Severity
 from pilotage.checks.objects import Place
 from pilotage.checks.readers.reading import Problem
+from pilotage.checks.rules.rule import IdleRule
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,10 @@ class Report:
         findings: worst first.
         ignored: findings that annotations or comments silence.
         known: findings that the baseline holds.
+        before: findings that were there before the change in question.
         unknown: what could not be looked at.
-        idle_ignores: decisions that do nothing.
+        idle_ignores: decisions in the files and on the objects that do nothing.
+        idle_rules: rules that do nothing, or whose time is over.
         gone: number of findings of the baseline that are no more.
         tallies: check -> how often it said what; a check without a line had nothing to look at.
         problems: input that could not be read.
@@ -75,8 +78,10 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
     known: list[Finding] = field(default_factory=list)
+    before: list[Finding] = field(default_factory=list)
     unknown: list[NotLooked] = field(default_factory=list)
     idle_ignores: list[IdleIgnore] = field(default_factory=list)
+    idle_rules: list[IdleRule] = field(default_factory=list)
     gone: int = 0
     tallies: dict[str, Tally] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -92,6 +97,11 @@ class Report:
     def grave_problems(self) -> list[Problem]:
         """Input that was asked for and is missing from the answer."""
         return [problem for problem in self.problems if problem.grave]
+
+    @property
+    def not_applicable(self) -> int:
+        """How often a check had nothing to say about an object that it looked at."""
+        return sum(tally.not_applicable for tally in self.tallies.values())
 
     def counts(self) -> dict[Severity, int]:
         """How many findings of each severity."""

@@ -9,10 +9,22 @@ from dataclasses import dataclass, field
 
 from pilotage.checks.baseline import Baseline, fingerprint
 from pilotage.checks.ignores import Ignore, Ignores
-from pilotage.checks.model import Answer, Check, Cited, Finding, Gap, NotApplicable, Pass, Severity, Unknown
+from pilotage.checks.model import (
+    ANYTHING,
+    Answer,
+    Check,
+    Cited,
+    Finding,
+    Gap,
+    NotApplicable,
+    Pass,
+    Severity,
+    Unknown,
+)
 from pilotage.checks.objects import KubeObject, Subject
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.report import Ignored, NotLooked, Report, Tally
+from pilotage.checks.rules.rule import Rule, RuleBook
 from pilotage.checks.scene import Scene
 from pilotage.core.errors import UnknownTerm
 from pilotage.core.text import did_you_mean
@@ -27,14 +39,20 @@ class RunSettings:
     Attributes:
         select: ids, globs of ids or names of families; empty means all.
         ignore: likewise, what to leave out.
-        severities: id -> severity instead of the check's.
-        baseline: findings of before.
+        severities: id -> severity, whatever anything else says.
+        usual_severities: id -> severity instead of the check's own; a rule for the object beats it.
+        baseline: findings that a file holds.
+        before: findings that were there before a change.
+        rules: what a team has decided about single objects.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    usual_severities: Mapping[str, Severity] = field(default_factory=dict)
     baseline: Baseline | None = None
+    before: Baseline | None = None
+    rules: RuleBook = field(default_factory=RuleBook)
 
 
 def chosen(checks: Mapping[str, Check], settings: RunSettings) -> dict[str, Check]:
@@ -92,6 +110,7 @@ def run(
         raw += _Run(one, around).look(kinds)
     _file(raw, report, settings)
     report.idle_ignores = around.ignores.idle(running)
+    report.idle_rules = settings.rules.idle(running.values(), scene)
     if settings.baseline is not None:
         report.gone = settings.baseline.gone
     return report
@@ -105,7 +124,7 @@ class _Raw:
     gap: Gap
     severity: Severity
     fingerprint: str
-    ignore: Ignore | None
+    ignore: Ignore | Rule | None
     count: int = 1
 
     @property
@@ -140,15 +159,31 @@ class _Raw:
 
 def _file(raw: list[_Raw], report: Report, settings: RunSettings) -> None:
     # Places are found by reading a document again: all of one document together, so that each is read once.
-    for one in sorted(raw, key=lambda one: one.document):
+    for one in _once(sorted(raw, key=lambda one: one.document)):
         finding = one.finding()
         if one.ignore is not None:
             report.ignored.append(Ignored(finding, one.ignore.reason, one.ignore.place))
+        elif settings.before is not None and settings.before.takes(finding):
+            report.before.append(finding)
         elif settings.baseline is not None and settings.baseline.takes(finding):
             report.known.append(finding)
         else:
             report.findings.append(finding)
     report.findings.sort(key=_order)
+
+
+def _once(raw: list[_Raw]) -> list[_Raw]:
+    """One of several gaps that are one line of one file, rendered for several overlays."""
+    kept: dict[tuple[object, ...], _Raw] = {}
+    for one in raw:
+        source = one.gap.subject.source
+        if source is None or source.origin is None:
+            kept[id(one),] = one
+            continue
+        key = (source.shown, one.fingerprint, one.gap.message, one.severity, one.ignore is None)
+        if kept.setdefault(key, one) is not one:
+            kept[key].count += one.count
+    return list(kept.values())
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
@@ -195,9 +230,12 @@ class _Run:
         about_hidden = [kind for kind in check.about if kind in self.scene.blind and kind not in hidden]
         for kind in (*hidden, *about_hidden):
             self._take(Unknown(f"{kind}: {self.scene.blind[kind]}"))
-        if not hidden and kinds & set(check.about):
+        if not hidden and (ANYTHING in check.about or kinds & set(check.about)):
+            self.scene.asked.clear()
             for answer in check.look(self.scene):
                 self._take(answer)
+            for kind in sorted(self.scene.asked & self.scene.blind.keys() - set(about_hidden)):
+                self._take(Unknown(f"{kind}: {self.scene.blind[kind]}"))
         if any((self.tally.findings, self.tally.passed, self.tally.not_applicable, self.tally.unknown)):
             self.report.tallies[check.id] = self.tally
         return self.found
@@ -220,7 +258,8 @@ class _Run:
         self.tally.findings += 1
         subject = gap.subject
         stable = subject.stable_path(gap.path)
-        ignore = self.ignores.match(self.check.id, gap)
+        ruled, severity = self.settings.rules.decide(self.check, subject, self.scene)
+        ignore = self.ignores.match(self.check.id, gap) or ruled
         owner = _absent_owner(self.scene, subject)
         if ignore is None and owner and (owner, stable) in self.of_owner:
             self.of_owner[owner, stable].count += 1
@@ -229,14 +268,15 @@ class _Run:
         ordinal = self.ordinals[seen]
         self.ordinals[seen] += 1
         mark = fingerprint(self.check.id, subject, gap.path, ordinal)
-        raw = _Raw(self.check, gap, self._severity(gap), mark, ignore)
+        raw = _Raw(self.check, gap, self._severity(gap, severity), mark, ignore)
         self.found.append(raw)
         if ignore is None:
             self.of_owner[owner, stable] = raw
 
-    def _severity(self, gap: Gap) -> Severity:
-        if self.check.id in self.settings.severities:
-            return self.settings.severities[self.check.id]
+    def _severity(self, gap: Gap, ruled: Severity | None) -> Severity:
+        for said in (self.settings.severities, {self.check.id: ruled}, self.settings.usual_severities):
+            if (decided := said.get(self.check.id)) is not None:
+                return decided
         stated = gap.severity or self.check.severity
         source = gap.subject.source
         if source is not None and source.chart_defaults and self.check.chart_severity is not None:

@@ -104,6 +104,13 @@ class BadReply(OutsideError):
     summary = "The other side answered with something that cannot be understood."
 
 
+class ToolMissing(OutsideError):
+    """A program that is needed is not on the PATH."""
+
+    code = "tool-missing"
+    summary = "A program that is needed is not on the PATH. The hint says which, and how to do without."
+
+
 class StoreError(PilotageError):
     """The store cannot do its work; what was committed before is safe."""
 

@@ -26,6 +26,8 @@ PREFIX = "PILOTAGE_"
 FILE = "pilotage.toml"
 NOT_SETTINGS = frozenset({"PILOTAGE_REQUIRE_REAL"})
 """Variables of ours that are no settings: read by the tests only."""
+TABLES_OF_OTHERS = frozenset({"checks"})
+"""Tables of the file that are no settings: `[checks]` is what a team has decided about findings."""
 
 
 def default_store() -> str:
@@ -116,7 +118,13 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, then the environment, then the file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, _File(settings_cls)
+
+
+class _File(TomlConfigSettingsSource):
+    def __call__(self) -> dict[str, Any]:
+        """What the file says, without the tables that other parts read for themselves."""
+        return {key: value for key, value in super().__call__().items() if key not in TABLES_OF_OTHERS}
 
 
 def load(overrides: dict[str, Any]) -> Settings:

@@ -60,3 +60,8 @@ def test_a_broken_file_is_one_clear_error(elsewhere: Path) -> None:
     (elsewhere / "pilotage.toml").write_text("[store\n")
     with pytest.raises(ConfigError, match=r"pilotage\.toml"):
         load({})
+
+
+def test_the_table_of_the_checks_is_no_setting(elsewhere: Path) -> None:
+    (elsewhere / "pilotage.toml").write_text('lang = "ko"\n[checks]\nfail_on = "low"\n')
+    assert load({}).lang == "ko"

@@ -7,40 +7,81 @@ import glob
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pilotage.checks.objects import Place, SourceFile
-from pilotage.checks.readers.haproxy import HaproxyReader, join_haproxy
-from pilotage.checks.readers.kustomize import drop_patches
+from pilotage.checks.readers.charts import ARCHIVES, CHART, HelmChoices, is_archive, render_chart
+from pilotage.checks.readers.corefile import CorefileReader
+from pilotage.checks.readers.haproxy import HaproxyReader
+from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
+from pilotage.checks.readers.kustomize import (
+    drop_patches,
+    kustomization,
+    render_kustomization,
+    roots,
+    used_files,
+)
 from pilotage.checks.readers.manifests import ManifestReader
+from pilotage.checks.readers.nginx import NginxReader
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
+from pilotage.checks.rules.patterns import path_matches
 from pilotage.core.errors import NotFound
 
-READERS: tuple[FileReader, ...] = (HaproxyReader(), ManifestReader())
+READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReader(), ManifestReader())
 """Every kind of file; the first that wants a file reads it."""
 
 STDIN = "-"
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
 
 
-def read_paths(paths: Iterable[str], *, chart_defaults: bool = False) -> Reading:
+@dataclass(frozen=True)
+class Reach:
+    """What a walk through folders takes, and how.
+
+    Attributes:
+        chart_defaults: whether the files are charts that were rendered with their own default values.
+        render: how to render charts and Kustomize folders; None reads them as they lie.
+        exclude: patterns of paths that are passed over.
+        root: the folder to which those patterns are relative.
+    """
+
+    chart_defaults: bool = False
+    render: HelmChoices | None = None
+    exclude: tuple[str, ...] = ()
+    root: Path = Path()
+
+    def excludes(self, path: Path) -> bool:
+        """Whether a path is passed over."""
+        if not self.exclude:
+            return False
+        name = os.path.relpath(path, self.root).replace(os.sep, "/")
+        return any(path_matches(name, glob) for glob in self.exclude)
+
+
+def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Reach | None = None) -> Reading:
     """Everything that the paths hold, as one.
 
     Args:
         paths: files, folders, globs, `-` for standard input.
         chart_defaults: whether they are charts that were rendered with their own default values.
+        reach: what to take and how; without it nothing is rendered.
 
     Raises:
         NotFound: a path does not exist, a glob matches nothing.
     """
+    reach = reach if reach is not None else Reach(chart_defaults=chart_defaults)
     into = Reading()
     seen: set[tuple[int, int]] = set()
     for name in paths:
         before = _Before(into, seen)
         if name == STDIN:
-            _read_one(STDIN, sys.stdin.buffer.read(), into, asked=True, chart_defaults=chart_defaults)
+            _read_one(STDIN, sys.stdin.buffer.read(), into, asked=True, chart_defaults=reach.chart_defaults)
             continue
-        for path, asked in _expand(name, into, seen):
+        for path, asked in _expand(name, into, seen, reach):
+            if reach.render is not None and (path.is_dir() or is_archive(path)):
+                _read_chart(path, into, reach.render)
+                continue
             try:
                 content = path.read_bytes()
             except OSError as error:
@@ -48,11 +89,17 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False) -> Reading
                     Problem(Place(str(path)), f"cannot be read: {error.strerror}", Trouble.UNREADABLE)
                 )
                 continue
-            _read_one(str(path), content, into, asked=asked, chart_defaults=chart_defaults)
+            _read_one(str(path), content, into, asked=asked, chart_defaults=reach.chart_defaults)
         before.complain(name, into)
     drop_patches(into)
-    join_haproxy(into)
     return into
+
+
+def _read_chart(path: Path, into: Reading, choices: HelmChoices) -> None:
+    into.files += 1
+    into.charts += 1
+    for file in render_chart(path, choices, into):
+        _read_source(file, into, asked=False)
 
 
 class _Before:
@@ -86,15 +133,20 @@ def read_text(text: str, name: str = "pasted") -> Reading:
 
 
 def _read_one(name: str, content: bytes, into: Reading, *, asked: bool, chart_defaults: bool) -> None:
-    file = SourceFile(name, _decoded(content), chart_defaults)
     into.files += 1
+    _read_source(SourceFile(name, _decoded(content), chart_defaults), into, asked=asked)
+
+
+def _read_source(file: SourceFile, into: Reading, *, asked: bool) -> None:
     for reader in READERS:
-        if reader.wants(name, file.text):
+        if reader.wants(file.name, file.text):
             reader.read(file, into, asked=asked)
             return
     if asked:
         into.problems.append(
-            Problem(Place(name), "neither a manifest nor a configuration that we know", Trouble.UNREADABLE)
+            Problem(
+                Place(file.name), "neither a manifest nor a configuration that we know", Trouble.UNREADABLE
+            )
         )
     else:
         into.skipped["other files"] += 1
@@ -106,12 +158,12 @@ def _decoded(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
-def _expand(name: str, into: Reading, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, bool]]:
+def _expand(
+    name: str, into: Reading, seen: set[tuple[int, int]], reach: Reach
+) -> Iterator[tuple[Path, bool]]:
     path = Path(name)
     if path.is_dir():
-        for file in _walk(path, into):
-            if _first_time(file, seen):
-                yield file, False
+        yield from ((file, False) for file in _folder(path, into, seen, reach))
         return
     if path.exists():
         if _first_time(path, seen):
@@ -123,7 +175,7 @@ def _expand(name: str, into: Reading, seen: set[tuple[int, int]]) -> Iterator[tu
             f"{name} does not exist", hint="Name files, folders or globs, or - for standard input."
         )
     for match in matches:
-        if Path(match).is_dir():
+        if Path(match).is_dir() or reach.excludes(Path(match)):
             continue
         if _first_time(Path(match), seen):
             yield Path(match), False
@@ -141,9 +193,25 @@ def _first_time(path: Path, seen: set[tuple[int, int]]) -> bool:
     return True
 
 
-def _walk(folder: Path, into: Reading) -> Iterator[Path]:
-    """The files that some reader knows by name, folders in order, links followed, no folder twice."""
+def _folder(path: Path, into: Reading, seen: set[tuple[int, int]], reach: Reach) -> Iterator[Path]:
+    """What a folder holds: files, folders of charts; Kustomize folders are rendered on the way."""
+    found = [one for one in _walk(path, into, reach) if _first_time(one, seen)]
+    used: set[Path] = set()
+    if reach.render is not None:
+        for root in roots(kustomization(one) for one in found if one.name in KUSTOMIZATIONS):
+            if render_kustomization(root, into):
+                used |= used_files(root)
+    yield from (one for one in found if not used or Path(os.path.realpath(one)) not in used)
+
+
+def _walk(folder: Path, into: Reading, reach: Reach) -> Iterator[Path]:
+    """The files that some reader knows by name, folders in order, links followed, no folder twice.
+
+    A folder with a chart is one of them where charts are rendered.
+    """
     patterns = [pattern for reader in READERS for pattern in reader.patterns]
+    if reach.render is not None:
+        patterns += [f"*{ending}" for ending in ARCHIVES] + list(KUSTOMIZATIONS)
     visited: set[str] = set()
 
     def cannot(error: OSError) -> None:
@@ -157,9 +225,23 @@ def _walk(folder: Path, into: Reading) -> Iterator[Path]:
             folders.clear()
             continue
         visited.add(real)
-        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
+        if reach.render is not None and CHART in names:
+            folders.clear()
+            yield Path(root)
+            continue
+        folders[:] = sorted(one for one in folders if _enters(Path(root) / one, reach))
         for name in sorted(names):
-            if any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
-                path = Path(root) / name
-                if path.is_file() or path.is_symlink():
+            path = Path(root) / name
+            if any(fnmatch.fnmatch(name, pattern) for pattern in patterns) and not reach.excludes(path):
+                if _is_other_archive(path, reach):
+                    into.skipped["archives without a chart"] += 1
+                elif path.is_file() or path.is_symlink():
                     yield path
+
+
+def _enters(folder: Path, reach: Reach) -> bool:
+    return not folder.name.startswith(".") and folder.name not in _PASSED_OVER and not reach.excludes(folder)
+
+
+def _is_other_archive(path: Path, reach: Reach) -> bool:
+    return reach.render is not None and path.name.lower().endswith(ARCHIVES) and not is_archive(path)

@@ -1,23 +1,38 @@
-"""Kustomize folders read as they lie: a patch is a piece of an object and is not checked as one."""
+"""Kustomize folders: rendered by `kustomize build` or `kubectl kustomize`, or else read as they lie.
+
+Every object is rendered with a note of its origin, so that a finding names the file and the line that was
+written. Read as it lies, a patch is a piece of an object and is not checked as one.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
-from pilotage.checks.objects import KubeObject
-from pilotage.checks.readers.reading import Reading
-from pilotage.checks.values import as_list, as_text, dig
+from pilotage.checks.dialect import DialectError, load
+from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
+from pilotage.checks.readers.manifests import ManifestReader
+from pilotage.checks.readers.reading import Problem, Reading, Trouble
+from pilotage.checks.values import as_list, as_map, as_text, dig
+from pilotage.clients import process
+from pilotage.core.errors import OutsideError, ToolMissing
+from pilotage.core.text import shorten
 
 PATCH = "Kustomize patch"
+FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _CONTROL = {"Kustomization", "Component"}
+_GROUP = "kustomize.config.k8s.io"
+_ORIGIN = "config.kubernetes.io/origin"
+_LONGEST = 400
 
 
 def drop_patches(reading: Reading) -> None:
     """Takes the objects of patch files out, and counts them."""
-    controls = [
-        one for one in reading.objects if one.kind in _CONTROL and one.group == "kustomize.config.k8s.io"
-    ]
+    controls = [one for one in reading.objects if one.kind in _CONTROL and one.group == _GROUP]
     if not controls:
         return
     patches = {path for control in controls for path in _patch_files(control)}
@@ -32,9 +47,193 @@ def drop_patches(reading: Reading) -> None:
 
 def _patch_files(control: KubeObject) -> Iterator[str]:
     folder = os.path.dirname(control.file)  # noqa: PTH120 - the name may be no path of this machine
-    named = [as_text(item) for item in as_list(control.get("patchesStrategicMerge"))]
+    for name in _patch_names(control.data):
+        yield os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
+
+
+def _patch_names(data: Mapping[str, object]) -> Iterator[str]:
+    named = [as_text(item) for item in as_list(data.get("patchesStrategicMerge"))]
     for key in ("patches", "patchesJson6902"):
-        named += [as_text(dig(item, "path")) for item in as_list(control.get(key))]
-    for name in named:
-        if name and "\n" not in name:
-            yield os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
+        named += [as_text(dig(item, "path")) for item in as_list(data.get(key))]
+    yield from (name for name in named if name and "\n" not in name)
+
+
+@dataclass(frozen=True)
+class Kustomization:
+    """A folder with a kustomization.
+
+    Attributes:
+        file: its file.
+        data: what the file says; empty where it cannot be read.
+    """
+
+    file: Path
+    data: Mapping[str, object]
+
+    @property
+    def folder(self) -> Path:
+        """Its folder."""
+        return self.file.parent
+
+    @property
+    def component(self) -> bool:
+        """Whether it is a part for others, that renders to nothing by itself."""
+        return self.data.get("kind") == "Component"
+
+    @cached_property
+    def named(self) -> tuple[Path, ...]:
+        """The files and folders that it names."""
+        names = [
+            as_text(item)
+            for key in ("resources", "bases", "components", "crds")
+            for item in as_list(self.data.get(key))
+        ]
+        names += _patch_names(self.data)
+        return tuple(
+            Path(os.path.realpath(self.folder / name)) for name in names if name and "://" not in name
+        )
+
+
+def kustomization(file: Path) -> Kustomization:
+    """Reads a kustomization; what is wrong with it the tool will say."""
+    try:
+        return Kustomization(file, as_map(load(file.read_text("utf-8", "replace"))))
+    except (OSError, DialectError):
+        return Kustomization(file, {})
+
+
+def roots(found: Iterable[Kustomization]) -> list[Kustomization]:
+    """Those that no other one builds upon."""
+    found = list(found)
+    used = {path for one in found for path in one.named}
+    return [one for one in found if not one.component and Path(os.path.realpath(one.folder)) not in used]
+
+
+def used_files(root: Kustomization) -> set[Path]:
+    """The files that a kustomization is made of, those of its bases among them, by their real paths."""
+    seen: set[Path] = set()
+    waiting = [root]
+    while waiting:
+        one = waiting.pop()
+        file = Path(os.path.realpath(one.file))
+        if file in seen:
+            continue
+        seen.add(file)
+        for path in one.named:
+            inner = next((path / name for name in FILES if (path / name).is_file()), None)
+            if inner is not None:
+                waiting.append(kustomization(inner))
+            else:
+                seen.add(path)
+    return seen
+
+
+def render_kustomization(root: Kustomization, into: Reading) -> bool:
+    """Adds the objects that a kustomization renders to; False where it cannot be rendered, with a problem."""
+    try:
+        out, layer = _built(root)
+    except OutsideError as error:
+        hint = (
+            ", so patches are not applied (--rendered takes it so)" if isinstance(error, ToolMissing) else ""
+        )
+        message = f"a Kustomize folder that cannot be rendered: {error.message}{hint}"
+        into.problems.append(Problem(Place(str(root.file)), message, Trouble.TEMPLATE))
+        return False
+    if out.code:
+        said = " ".join(out.err.split()).removeprefix("error: ").removeprefix("Error: ")
+        message = f"cannot be rendered: {shorten(said or 'no reason given', _LONGEST)}"
+        into.problems.append(Problem(Place(str(root.file)), message, Trouble.TEMPLATE))
+        return False
+    rendered = Reading()
+    file = SourceFile(str(root.file), out.out.decode("utf-8", "replace"))
+    ManifestReader().read(file, rendered, asked=False)
+    origins = _Origins(root, layer)
+    into.objects += [origins.placed(one) for one in rendered.objects]
+    into.documents += rendered.documents
+    into.files += 1
+    return True
+
+
+def _built(root: Kustomization) -> tuple[process.Output, Path]:
+    """What the tool says, and the folder to which the origins are relative."""
+    kustomize, kubectl = process.find("kustomize"), process.find("kubectl")
+    if kustomize is None and kubectl is None:
+        raise ToolMissing("there is neither kustomize nor kubectl on the PATH")
+    command = [kustomize, "build"] if kustomize is not None else [str(kubectl), "kustomize"]
+    with tempfile.TemporaryDirectory(prefix="pilotage-") as folder:
+        # A layer on top, which asks for the origin of each object.
+        layer = Path(os.path.realpath(folder))
+        above = os.path.relpath(os.path.realpath(root.folder), layer)
+        text = f"resources:\n- {above!r}\nbuildMetadata: [originAnnotations]\n"
+        (Path(folder) / FILES[0]).write_text(text, encoding="utf-8")
+        return process.run([*command, folder]), layer
+
+
+@dataclass(frozen=True)
+class FileOrigin:
+    """The file of an object that was rendered.
+
+    Attributes:
+        name: the file, as the user knows it.
+    """
+
+    name: str
+
+    def at(self, line: int, column: int) -> tuple[int, int]:
+        """The same place: the text is that of the file."""
+        return line, column
+
+
+class _Origins:
+    """Finds the document from which a rendered object was made."""
+
+    def __init__(self, root: Kustomization, layer: Path) -> None:
+        self._root = root
+        self._layer = layer
+        self._read: dict[str, list[KubeObject]] = {}
+
+    def placed(self, one: KubeObject) -> KubeObject:
+        """The rendered object at the place where its origin stands; without the note of its origin."""
+        note = as_text(as_map(one.annotations).get(_ORIGIN))
+        data = _without_note(one)
+        path = next(
+            (line.partition(":")[2].strip() for line in note.splitlines() if line.startswith("path:")), ""
+        )
+        origin = self._origin(one, path) if path and "repo:" not in note else None
+        if origin is not None and origin.document is not None:
+            return KubeObject(data, origin.document, origin.prefix)
+        return KubeObject(data, self._whole(self._root.file))
+
+    def _origin(self, one: KubeObject, path: str) -> KubeObject | None:
+        # The path is relative to the layer on top.
+        file = Path(os.path.normpath(self._layer / path))
+        if not file.is_file():
+            return None
+        name = str(file)
+        if name not in self._read:
+            into = Reading()
+            ManifestReader().read(self._source(file), into, asked=False)
+            self._read[name] = into.objects
+        near = [other for other in self._read[name] if other.kind == one.kind and other.name in one.name]
+        return max(near, key=lambda other: len(other.name), default=None)
+
+    def _source(self, file: Path) -> SourceFile:
+        shown = os.path.relpath(file)
+        try:
+            text = file.read_text("utf-8", "surrogateescape")
+        except OSError:
+            text = ""
+        # A name of its own for each overlay: objects of two overlays are no neighbours.
+        return SourceFile(f"{self._root.folder}/{shown}", text, origin=FileOrigin(shown))
+
+    def _whole(self, file: Path) -> Document:
+        source = self._source(file)
+        return Document(source, 0, len(source.text), 1)
+
+
+def _without_note(one: KubeObject) -> Mapping[str, object]:
+    annotations = {key: value for key, value in one.annotations.items() if key != _ORIGIN}
+    metadata = {**one.metadata, "annotations": annotations}
+    if not annotations:
+        del metadata["annotations"]
+    return {**one.data, "metadata": metadata}

@@ -47,6 +47,7 @@ class Reading:
         skipped: what was passed over, counted by reason.
         files: number of files that were looked at.
         documents: number of documents that were parsed.
+        charts: number of Helm charts among the files.
     """
 
     objects: list[KubeObject] = field(default_factory=list)
@@ -55,6 +56,7 @@ class Reading:
     skipped: Counter[str] = field(default_factory=Counter)
     files: int = 0
     documents: int = 0
+    charts: int = 0
 
     @property
     def empty(self) -> bool:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
-from typing import Any
+from typing import Final
 
 from pilotage.checks.model import Cited, Finding
 from pilotage.checks.objects import Place
-from pilotage.checks.report import Report
+from pilotage.checks.report import Report, Tally
+from pilotage.checks.reports.document import (
+    FindingValue,
+    IncidentValue,
+    ReportValue,
+    TallyValue,
+    WhereValue,
+)
 from pilotage.checks.reports.incidents import Incidents
 
-VERSION = 1
+VERSION: Final = 1
 _DRIVES_A_TERMINAL = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -23,7 +29,7 @@ def render(report: Report, incidents: Incidents) -> str:
     return _DRIVES_A_TERMINAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
-def document(report: Report, incidents: Incidents) -> dict[str, Any]:
+def document(report: Report, incidents: Incidents) -> ReportValue:
     """The report as JSON values."""
     return {
         "version": VERSION,
@@ -40,7 +46,7 @@ def document(report: Report, incidents: Incidents) -> dict[str, Any]:
             {
                 "place": str(one.place),
                 "message": one.message,
-                "trouble": str(one.trouble),
+                "trouble": one.trouble.value,
                 "grave": one.grave,
                 **_where(one.place),
             }
@@ -49,27 +55,41 @@ def document(report: Report, incidents: Incidents) -> dict[str, Any]:
         "idle_ignores": [
             {"check": one.check, "place": str(one.place), "why": one.why} for one in report.idle_ignores
         ],
+        "idle_rules": [
+            {"rule": one.rule.words, "place": str(one.rule.place), "why": one.why}
+            for one in report.idle_rules
+        ],
         "baseline": {"known": len(report.known), "gone": report.gone},
+        "before": len(report.before),
         "summary": {
-            "severities": {str(severity): number for severity, number in report.counts().items()},
+            "severities": {severity.value: number for severity, number in report.counts().items()},
             "files": report.files,
             "objects": report.objects,
             "skipped": dict(sorted(report.skipped.items())),
             "checks": {
-                name: asdict(report.tallies[name]) if name in report.tallies else None
+                name: _tally(report.tallies[name]) if name in report.tallies else None
                 for name in report.checks
             },
         },
     }
 
 
-def finding_value(finding: Finding, incidents: Incidents) -> dict[str, Any]:
+def _tally(tally: Tally) -> TallyValue:
+    return {
+        "findings": tally.findings,
+        "passed": tally.passed,
+        "not_applicable": tally.not_applicable,
+        "unknown": tally.unknown,
+    }
+
+
+def finding_value(finding: Finding, incidents: Incidents) -> FindingValue:
     """A finding as JSON values."""
     return {
         "check": finding.check,
         "title": finding.title,
-        "severity": str(finding.severity),
-        "confidence": str(finding.confidence),
+        "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
         "place": str(finding.place),
         **_where(finding.place),
         "message": finding.message,
@@ -83,7 +103,7 @@ def finding_value(finding: Finding, incidents: Incidents) -> dict[str, Any]:
     }
 
 
-def _where(place: Place) -> dict[str, Any]:
+def _where(place: Place) -> WhereValue:
     return {
         "file": place.file or None,
         "line": place.line or None,
@@ -93,7 +113,7 @@ def _where(place: Place) -> dict[str, Any]:
     }
 
 
-def _incident(cited: Cited, incidents: Incidents) -> dict[str, Any]:
+def _incident(cited: Cited, incidents: Incidents) -> IncidentValue:
     known = incidents.get(cited.id)
     return {
         "id": cited.id,

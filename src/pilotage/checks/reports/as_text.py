@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections import defaultdict
 
 from pilotage.checks.model import Finding, Severity
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
-from pilotage.checks.reports.words import counted, scope, summary
+from pilotage.checks.reports.words import Lang, counted, scope, summary, word
 from pilotage.core.text import printable
 
 _RESET = "\x1b[0m"
@@ -29,7 +30,9 @@ _MOST_UNKNOWN = 5
 _LEAST_WIDTH = 30
 
 
-def render(report: Report, incidents: Incidents, *, width: int = 0, colour: bool = False) -> str:
+def render(
+    report: Report, incidents: Incidents, *, width: int = 0, colour: bool = False, lang: Lang = "en"
+) -> str:
     """The report as text.
 
     Args:
@@ -37,8 +40,9 @@ def render(report: Report, incidents: Incidents, *, width: int = 0, colour: bool
         incidents: what to tell of incidents.
         width: columns of the terminal, at which lines are wrapped; 0 where it is none.
         colour: whether to colour it.
+        lang: language of the fixed words.
     """
-    writer = _Writer(incidents, width, colour=colour)
+    writer = _Writer(incidents, width, colour=colour, lang=lang)
     for place, findings in _by_place(report).items():
         writer.group(place, findings)
     writer.rest(report)
@@ -53,8 +57,9 @@ def _by_place(report: Report) -> dict[str, list[Finding]]:
 
 
 class _Writer:
-    def __init__(self, incidents: Incidents, width: int, *, colour: bool) -> None:
+    def __init__(self, incidents: Incidents, width: int, *, colour: bool, lang: Lang) -> None:
         self.incidents = incidents
+        self.lang = lang
         self.width = width
         self.colour = colour
         self.lines: list[str] = []
@@ -81,40 +86,58 @@ class _Writer:
             self.finding(finding)
             self.lines.append("")
 
+    def head(self, key: str, columns: int) -> str:
+        """A fixed word, as wide as its fellows: a Hangul syllable takes two columns."""
+        text = word(key, self.lang)
+        taken = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+        return text + " " * max(1, columns - taken)
+
     def finding(self, finding: Finding) -> None:
         place = finding.place
         where = f"{place.line}:{place.column}" if place.line else place.path
         tail = printable(f"  {finding.subject}  {where}")
-        severity = self.styled(f" {finding.severity} ", finding.severity)
+        severity = self.styled(f" {word(finding.severity, self.lang)} ", finding.severity)
         self.lines.append(f"  {severity} {self.styled(finding.check, 'bold')}{self.styled(tail, 'dim')}")
-        times = f" ({finding.count} objects of this owner)" if finding.count > 1 else ""
+        times = f" {word('objects of one', self.lang, finding.count)}" if finding.count > 1 else ""
         self.line(finding.message + times, indent=4)
+        columns = 7 if self.lang == "en" else 8
         for item in finding.evidence:
-            self.line(item, "dim", indent=4, head="read   ")
+            self.line(item, "dim", indent=4, head=self.head("read", columns))
         for one in finding.related:
-            self.line(f"{one.object} ({one})" if one.file else one.object, "dim", indent=4, head="with   ")
-        self.line(finding.fix, "fix", indent=4, head="fix    ")
-        for line in cited_lines(finding.incidents, self.incidents):
-            self.line(line, "seen", indent=4, head="seen   ")
+            text = f"{one.object} ({one})" if one.file else one.object
+            self.line(text, "dim", indent=4, head=self.head("with", columns))
+        self.line(finding.fix, "fix", indent=4, head=self.head("fix", columns))
+        for line in cited_lines(finding.incidents, self.incidents, self.lang):
+            self.line(line, "seen", indent=4, head=self.head("seen", columns))
 
     def rest(self, report: Report) -> None:
         """What could not be read or looked at, and the counts."""
+        columns = 10 if self.lang == "en" else 12
         for problem in report.problems:
-            head = "not read  " if problem.grave else "skipped   "
+            head = self.head("not read" if problem.grave else "skipped", columns)
             self.line(f"{problem.place}: {problem.message}", "doubt", head=head)
         for unknown in report.unknown[:_MOST_UNKNOWN]:
             place = f"{unknown.place}: " if unknown.place is not None else ""
-            self.line(f"{place}{unknown.why} [{unknown.check}]", "doubt", head="unknown   ")
+            head = self.head("unknown", columns)
+            self.line(f"{place}{unknown.why} [{unknown.check}]", "doubt", head=head)
         more = len(report.unknown) - _MOST_UNKNOWN
         if more > 0:
-            self.line(f"{more} more; --output json lists them", "doubt", head="unknown   ")
-        for ignore in report.idle_ignores:
-            self.line(f"{ignore.place}: ignore[{ignore.check}]: {ignore.why}", "doubt", head="idle      ")
-        if report.problems or report.unknown or report.idle_ignores:
+            self.line(word("more", self.lang, more), "doubt", head=self.head("unknown", columns))
+        idle = idle_lines(report)
+        for line in idle:
+            self.line(line, "doubt", head=self.head("idle", columns))
+        if report.problems or report.unknown or idle:
             self.lines.append("")
         worst = report.findings[0].severity if report.findings else None
-        self.line(summary(report), worst if worst is not None else "fix")
-        self.line(scope(report), "dim")
+        self.line(summary(report, self.lang), worst if worst is not None else "fix")
+        self.line(scope(report, self.lang), "dim")
         grave = len(report.grave_problems)
         if grave:
-            self.line(f"{counted(grave, 'place')} could not be read: the answer is not whole", "doubt")
+            self.line(word("not whole", self.lang, counted(grave, "place", self.lang)), "doubt")
+
+
+def idle_lines(report: Report) -> list[str]:
+    """The decisions that do nothing, a line each."""
+    ignores = [f"{one.place}: ignore[{one.check}]: {one.why}" for one in report.idle_ignores]
+    rules = [f"{one.rule.place}: rule ({one.rule.words}): {one.why}" for one in report.idle_rules]
+    return ignores + rules

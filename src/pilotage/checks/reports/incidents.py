@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pilotage.checks.model import Cited
+from pilotage.checks.reports.words import Lang, word
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,11 @@ class Incident:
 Incidents = Mapping[str, Incident]
 
 
-def cited_lines(cited: Iterable[Cited], incidents: Incidents) -> list[str]:
+def cited_lines(cited: Iterable[Cited], incidents: Incidents, lang: Lang = "en") -> list[str]:
     """A line for each incident; one that only shows the same mechanism says so."""
     lines = []
     for one in cited:
         known = incidents.get(one.id)
         line = known.line if known is not None else one.id
-        lines.append(line if one.exact else f"{line} (same mechanism)")
+        lines.append(line if one.exact else f"{line} ({word('same mechanism', lang)})")
     return lines

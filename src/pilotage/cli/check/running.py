@@ -2,53 +2,64 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import fnmatch
 import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pilotage.checks.baseline import baseline_text, read_baseline
-from pilotage.checks.model import Severity
+from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
+from pilotage.checks.model import Check, Severity
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.registry import all_checks
 from pilotage.checks.report import Report
 from pilotage.checks.reports import as_github, as_json, as_junit, as_markdown, as_sarif, as_text
+from pilotage.checks.reports.words import Lang
+from pilotage.checks.rules.rule import RuleBook
+from pilotage.checks.rules.toml_file import NEVER, CheckPolicy, find_file, read_policy
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import Scene
 from pilotage.cli.check.incidents import incidents_of
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.core.errors import UserError
 
-_FORMS = {
+_FOR_PROGRAMS: dict[str, Callable[..., str]] = {
     "json": as_json.render,
     "sarif": as_sarif.render,
     "junit": as_junit.render,
     "github": as_github.render,
-    "markdown": as_markdown.render,
 }
-NEVER = "never"
+_FOR_PEOPLE: dict[str, Callable[..., str]] = {"markdown": as_markdown.render}
+_FAIL_ON = "high"
 
 _OPTIONS = (
     click.option(
         "-o",
         "--output",
-        type=click.Choice(["text", *_FORMS]),
+        type=click.Choice(["text", *_FOR_PROGRAMS, *_FOR_PEOPLE]),
         default="text",
         show_default=True,
         help="Form of the report.",
     ),
     click.option(
+        "--to", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to this file."
+    ),
+    click.option(
+        "--lang",
+        type=click.Choice(["en", "ko"]),
+        help="Language of the fixed words and of the incidents; default: that of the locale.",
+    ),
+    click.option(
         "--fail-on",
         type=click.Choice([*map(str, Severity), NEVER]),
-        default="high",
-        show_default=True,
-        help="Least severity of a finding that ends in exit code 1.",
+        help=f"Least severity of a finding that ends in exit code 1; default: {_FAIL_ON}.",
     ),
     click.option(
         "--select", multiple=True, metavar="CHECK", help="Only this check, family or glob; repeatable."
@@ -71,6 +82,12 @@ _OPTIONS = (
     click.option(
         "--write-baseline", type=click.Path(path_type=Path), help="Write all findings to this file."
     ),
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        help="The pilotage.toml to go by; default: the nearest one from here upwards.",
+    ),
+    click.option("--no-config", is_flag=True, help="Go by no pilotage.toml."),
 )
 
 
@@ -79,12 +96,16 @@ class Wishes:
     """What the user asked of a run, as the options give it."""
 
     output: str
-    fail_on: str
+    to: Path | None
+    lang: Lang | None
+    fail_on: str | None
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     severities: tuple[str, ...]
     baseline: Path | None
     write_baseline: Path | None
+    config: Path | None
+    no_config: bool
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -94,36 +115,93 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def settings_of(wishes: Wishes) -> RunSettings:
-    """The settings of a run; all that can be wrong about them is found before anything is read."""
+def policy_of(wishes: Wishes) -> CheckPolicy:
+    """What the `pilotage.toml` in force says about checks."""
+    if wishes.no_config and wishes.config is not None:
+        raise click.UsageError("--config and --no-config do not go together")
+    path = None if wishes.no_config else wishes.config or find_file(Path.cwd())
+    if path is None:
+        return CheckPolicy()
+    if wishes.config is None:
+        path = Path(os.path.relpath(path))
+    return read_policy(path, all_checks())
+
+
+def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None = None) -> RunSettings:
+    """The settings of a run; all that can be wrong about them is found before anything is read.
+
+    Args:
+        wishes: the options, which beat the file.
+        whole: whether the run covers everything that rules of the file can mean.
+        before: findings that were there before the change in question.
+    """
+    policy = policy_of(wishes)
+    checks = all_checks()
+    said = dict(_severity(text) for text in wishes.severities)
     return RunSettings(
-        select=wishes.select,
-        ignore=wishes.ignore,
-        severities=dict(_severity(text) for text in wishes.severities),
+        select=wishes.select or policy.select,
+        ignore=wishes.ignore or policy.ignore,
+        severities=_by_id(said, checks) or said,
+        usual_severities=_by_id(policy.severities or {}, checks),
         baseline=read_baseline(wishes.baseline) if wishes.baseline is not None else None,
+        before=before,
+        rules=RuleBook(
+            policy.rules,
+            folder=policy.folder,
+            today=dt.datetime.now(dt.UTC).date(),
+            whole=whole,
+        ),
     )
+
+
+def _by_id(said: Mapping[str, Severity], checks: Mapping[str, Check]) -> dict[str, Severity]:
+    """Severities by id: what names one check beats globs and families, whatever the order."""
+    found: dict[str, Severity] = {}
+    for word, severity in sorted(said.items(), key=lambda item: item[0] in checks):
+        for one in checks.values():
+            if one.family == word or fnmatch.fnmatchcase(one.id, word):
+                found[one.id] = severity
+    return found
 
 
 def finish(scene: Scene, reading: Reading, settings: RunSettings, wishes: Wishes) -> int:
     """Runs the checks, prints the report and gives the exit code."""
+    policy = policy_of(wishes)
     report = run(all_checks(), scene, settings, reading=reading)
     if wishes.write_baseline is not None:
-        _write(wishes.write_baseline, baseline_text([*report.findings, *report.known]))
-    _say(report, wishes.output)
-    return _exit_code(report, wishes.fail_on, written=wishes.write_baseline is not None)
+        _write(wishes.write_baseline, baseline_text([*report.findings, *report.known, *report.before]))
+    _say(report, wishes, policy)
+    fail_on = wishes.fail_on or policy.fail_on or _FAIL_ON
+    return _exit_code(report, fail_on, written=wishes.write_baseline is not None)
 
 
-def _say(report: Report, output: str) -> None:
-    incidents = incidents_of(report.checks.values())
-    if output == "text":
-        terminal = sys.stdout.isatty()
+def _say(report: Report, wishes: Wishes, policy: CheckPolicy) -> None:
+    terminal = sys.stdout.isatty() and wishes.to is None
+    # What programs read is the same wherever it is made.
+    lang = wishes.lang or ("en" if wishes.output in _FOR_PROGRAMS else language(policy))
+    incidents = incidents_of(report.checks.values(), lang)
+    if wishes.output == "text":
         width = shutil.get_terminal_size().columns if terminal else 0
-        text = as_text.render(
-            report, incidents, width=width, colour=terminal and "NO_COLOR" not in os.environ
-        )
+        colour = terminal and "NO_COLOR" not in os.environ
+        text = as_text.render(report, incidents, width=width, colour=colour, lang=lang)
+    elif wishes.output in _FOR_PEOPLE:
+        text = _FOR_PEOPLE[wishes.output](report, incidents, lang=lang)
     else:
-        text = _FORMS[output](report, incidents)
+        text = _FOR_PROGRAMS[wishes.output](report, incidents)
+    if wishes.to is not None:
+        _write(wishes.to, text)
+        return
     click.echo(text.encode("utf-8", "replace").decode("utf-8"), nl=False, color=True)
+
+
+def language(policy: CheckPolicy) -> Lang:
+    """The language of what people read: the variable, the file, the locale."""
+    wanted = os.environ.get("PILOTAGE_LANG") or policy.lang
+    if not wanted:
+        wanted = next(
+            (os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), ""
+        )
+    return "ko" if wanted.startswith("ko") else "en"
 
 
 def _exit_code(report: Report, fail_on: str, *, written: bool) -> int:
@@ -149,7 +227,7 @@ def version_of(text: str) -> tuple[int, int]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
         raise UserError(
             f"cannot write {path}: {error.strerror}", hint="Name a file that you may write."
