@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from pilotage.checks.model import Answer, Check, Gap, Pass
+from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_paths
 from pilotage.checks.registry import all_checks
 from pilotage.checks.report import Report
 from pilotage.checks.runner import RunSettings, run
-from pilotage.checks.scene import Scene
 
 FOLDER = Path(__file__).parent / "checks"
 CASES = sorted(path for path in FOLDER.glob("*/*") if path.name.startswith(("ok-", "bad-", "near-")))
@@ -32,8 +32,9 @@ def looked(case: Path) -> tuple[Report, list[Answer]]:
         answers.append(answer)
 
     reading = read_paths([os.path.relpath(case)])
-    assert not reading.problems, reading.problems
-    scene = Scene(reading.objects, reading.configs)
+    assert not [one for one in reading.problems if one.grave], reading.problems
+    scene = assemble(reading)
+    assert not [one for one in reading.problems if one.grave], reading.problems
     report = run(all_checks(), scene, RunSettings(select=(case.parent.name,)), reading=reading, listener=hear)
     return report, answers
 

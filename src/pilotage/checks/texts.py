@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pilotage.checks.objects import KubeObject, Place, SourceFile
 from pilotage.checks.values import KeyPath, dotted
@@ -19,6 +19,7 @@ class Text:
         path: the way to it inside of the holder.
         line: the line of the source at which it begins; 0 where its lines are not those of the source.
         column: the column of the source at which each of its lines begins.
+        notes: where a live object's text is looked through for comments that ignore a check.
     """
 
     content: str
@@ -27,6 +28,17 @@ class Text:
     path: KeyPath = ()
     line: int = 1
     column: int = 1
+    notes: SourceFile | None = None
+
+    @property
+    def commented(self) -> SourceFile | None:
+        """Where comments on it stand: its source, or the text itself for a live object."""
+        return self.source or self.notes
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What tells two texts apart."""
+        return self.source.name if self.source is not None else "", self.label + self.name
 
     @property
     def name(self) -> str:
@@ -50,8 +62,8 @@ class Text:
             path: the way to the value within the part.
         """
         if self.source is not None and self.line:
-            at = (self.line + line - 1, self.column + column - 1)
-            return Place(self.source.name, *at, part, path)
+            at = self.source.place(self.line + line - 1, self.column + column - 1)
+            return replace(at, object=part, path=path)
         if self.holder is None:
             return Place(object=part, path=path)
         around = self.holder.place(self.path)
@@ -63,3 +75,27 @@ class Text:
         if self.line:
             return self.line + line - 1
         return self.holder.place(self.path).line if self.holder is not None else 0
+
+
+def text_of_file(file: SourceFile) -> Text:
+    """A file that is a configuration, with every kind of line end as a newline."""
+    return Text(file.text.replace("\r\n", "\n").replace("\r", "\n"), file)
+
+
+def text_of_value(holder: KubeObject, path: KeyPath, content: str) -> Text:
+    """A configuration that is a value of an object.
+
+    Args:
+        holder: the object.
+        path: the way to the value.
+        content: the value.
+    """
+    if holder.document is None:
+        return Text(content, None, holder, path, notes=SourceFile(f"{holder.key} {dotted(path)}", content))
+    begin = holder.document.literal_begin((*holder.prefix, *path))
+    if begin is None:
+        return Text(content, holder.source, holder, path, line=0, column=0)
+    # Leading blanks of the first line belong to the value when the block states its own indentation.
+    first = next((line for line in content.split("\n") if line.strip()), "")
+    own = len(first) - len(first.lstrip(" "))
+    return Text(content, holder.source, holder, path, begin.line, begin.column - own)

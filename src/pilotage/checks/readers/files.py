@@ -13,7 +13,7 @@ from pathlib import Path
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.charts import ARCHIVES, CHART, HelmChoices, is_archive, render_chart
 from pilotage.checks.readers.corefile import CorefileReader
-from pilotage.checks.readers.haproxy import HaproxyReader
+from pilotage.checks.readers.haproxy import HaproxyReader, join_haproxy
 from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
 from pilotage.checks.readers.kustomize import (
     drop_patches,
@@ -92,6 +92,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
             _read_one(str(path), content, into, asked=asked, chart_defaults=reach.chart_defaults)
         before.complain(name, into)
     drop_patches(into)
+    join_haproxy(into)
     return into
 
 

@@ -1,0 +1,1 @@
+"""Corefiles as CoreDNS reads them, with the place of every plugin."""

@@ -1,0 +1,1 @@
+"""nginx configurations as nginx reads them, with the place of every directive."""
