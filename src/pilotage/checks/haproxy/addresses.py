@@ -5,9 +5,7 @@ from __future__ import annotations
 import enum
 import ipaddress
 import re
-from dataclasses import dataclass
-
-from pilotage.checks.haproxy.words import Word
+from dataclasses import dataclass, replace
 
 _PREFIX = re.compile(
     r"(?:(?:stream|dgram|tcp|tcp4|tcp6|udp|udp4|udp6|quic4|quic6|mptcp4?6?|proto)\+)?([a-z0-9]+)@"
@@ -52,8 +50,11 @@ class Address:
 
 def address_of(word: str) -> Address:
     """The address that a word means."""
-    if (isinstance(word, Word) and word.open) or _VARIABLE.search(word):
-        return Address(Kind.OPEN, word)
+    if _VARIABLE.search(word):
+        host, _, port = word.rpartition(":")
+        if not host or _VARIABLE.search(host):
+            return Address(Kind.OPEN, word)
+        return replace(address_of(f"{host}:1"), port=port)
     prefix = _PREFIX.match(word)
     if prefix is not None:
         word = word[prefix.end() :]

@@ -3,7 +3,7 @@
 For whoever finds a configuration elsewhere than in a file (a ConfigMap):
 
     config = haproxy_config(Text(content, source=…, holder=…, path=("data", "haproxy.cfg"), line=…, column=…))
-    reading.configs += config.as_configs()
+    reading.configs.append(config)
     reading.problems += readers.haproxy.problems_of(config)
 
 `looks_like_haproxy` says whether a text is one, `template.looks_like_template` whether it still has to be
@@ -146,7 +146,7 @@ class HaproxyConfig:
     @property
     def source(self) -> SourceFile | None:
         """The file of its first text."""
-        return self.texts[0].source if self.texts else None
+        return self.texts[0].commented if self.texts else None
 
     @property
     def holder(self) -> KubeObject | None:
@@ -169,9 +169,10 @@ class HaproxyConfig:
         """The line at which it begins."""
         return {self.blocks[0].head.text.source_line(self.blocks[0].head.line)} if self.blocks else set()
 
-    def as_configs(self) -> list[HaproxyConfig | HaproxyPart]:
-        """What to add to a scene: itself, and the further files, whose comments count as well."""
-        return [self, *(HaproxyPart(self, text) for text in self.texts[1:])]
+    @property
+    def sources(self) -> list[SourceFile]:
+        """The files in which comments on it stand."""
+        return [one.commented for one in self.texts if one.commented is not None]
 
     # What it holds
 
@@ -241,6 +242,12 @@ class HaproxyConfig:
             self._maps[path] = read_map(path, content) if content is not None else None
         return self._maps[path]
 
+    def read_maps(self) -> None:
+        """Reads the maps that choose backends now, and not when they are first asked for."""
+        for lead in self.leads:
+            for call in lead.calls:
+                self.map_at(call.path)
+
     @cached_property
     def _maps(self) -> dict[str, Map | None]:
         return {}
@@ -299,46 +306,6 @@ class Lead:
             yield from {call.default for call in self.calls if call.default}
         elif not self.anywhere:
             yield from (name for name in known if self._pattern.fullmatch(name))
-
-
-class HaproxyPart:
-    """A further file of a configuration: a scene holds it for the comments in it.
-
-    Args:
-        config: the configuration.
-        text: the text of the file.
-    """
-
-    def __init__(self, config: HaproxyConfig, text: Text) -> None:
-        self.config = config
-        self.text = text
-
-    @property
-    def key(self) -> str:
-        """Its name in reports."""
-        return f"{self.text.label}HAProxy configuration"
-
-    @property
-    def source(self) -> SourceFile | None:
-        """The file."""
-        return self.text.source
-
-    @property
-    def holder(self) -> KubeObject | None:
-        """The object that holds it."""
-        return self.text.holder
-
-    def place(self, path: KeyPath = ()) -> Place:  # noqa: ARG002 - as every subject has it
-        """Its beginning."""
-        return self.text.place(1, part=self.key)
-
-    def stable_path(self, path: KeyPath) -> str:
-        """The path by its words."""
-        return "/".join(str(part) for part in path)
-
-    def lines(self, path: KeyPath) -> set[int]:  # noqa: ARG002 - as every subject has it
-        """Its first line."""
-        return {self.text.source_line(1)}
 
 
 def haproxy_config(*texts: Text, beside: Finder | None = None) -> HaproxyConfig:

@@ -40,7 +40,7 @@ class Section:
     @property
     def source(self) -> SourceFile | None:
         """The file that it stands in."""
-        return self.block.head.text.source
+        return self.block.head.text.commented
 
     @property
     def holder(self) -> KubeObject | None:

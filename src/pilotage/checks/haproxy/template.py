@@ -10,7 +10,9 @@ from pilotage.checks.objects import KubeObject, Place, SourceFile
 from pilotage.checks.texts import Text
 from pilotage.checks.values import KeyPath
 
-_MARK = re.compile(r"\{\{|\{%|<%|^[ \t]*\[\[", re.MULTILINE)
+_MARK = re.compile(
+    r"\{\{|\{%|<%(?!\[)|<#(?:list|if)\b|^[ \t]*\[\[|^[ \t]*%[ \t]*(?:for|if|end)\b", re.MULTILINE
+)
 _LOOP = re.compile(
     r"\{\{-?\s*range\b([^}]*)\}\}"
     r"|\{%-?\s*for\b(.*?)%\}"
@@ -69,7 +71,7 @@ class HaproxyTemplate:
     @property
     def source(self) -> SourceFile | None:
         """The file."""
-        return self.text.source
+        return self.text.commented
 
     @property
     def holder(self) -> KubeObject | None:

@@ -12,9 +12,13 @@ from pilotage.checks.haproxy.config import HaproxyConfig, haproxy_config, looks_
 from pilotage.checks.haproxy.template import HaproxyTemplate, looks_like_template
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
-from pilotage.checks.texts import Text
+from pilotage.checks.texts import text_of_file
 
-_NAMED = re.compile(r"haproxy[^/]*\.(?:cfg|conf|j2|jinja2?|tmpl|tpl|ctmpl|erb|template)", re.IGNORECASE)
+_NAMED = re.compile(
+    r"haproxy[^/]*\.(?:cfg|conf|j2|jinja2?|tmpl|tpl|ctmpl|erb|template)"
+    r"(?:\.(?:j2|jinja2?|tmpl|tpl|ctmpl|erb|template|in|dist|example|sample|orig|bak|new|rpmnew))?",
+    re.IGNORECASE,
+)
 _PLACEHOLDER = re.compile(r"^[ \t]*(?:global|defaults|frontend|backend|listen)\b", re.MULTILINE)
 _NUMBERED = re.compile(r"\d+[-_.]")
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
@@ -42,12 +46,12 @@ class HaproxyReader:
             return False
         if looks_like_haproxy(text):
             return True
-        return bool(_NAMED.search(Path(name).name)) and bool(_PLACEHOLDER.search(text))
+        return bool(_NAMED.fullmatch(Path(name).name)) and bool(_PLACEHOLDER.search(text))
 
     def read(self, file: SourceFile, into: Reading, *, asked: bool) -> None:
         """Adds a configuration or a template."""
         into.documents += 1
-        text = Text(file.text, file)
+        text = text_of_file(file)
         bad = _BAD_BYTES.search(file.text)
         if bad is not None:
             line = file.text.count("\n", 0, bad.start()) + 1
@@ -100,8 +104,12 @@ def join_haproxy(reading: Reading) -> None:
             configs.append(one)
         elif id(found) not in done:
             done.add(id(found))
-            configs += found.as_configs()
+            configs.append(found)
     reading.configs = configs
+    for config in configs:
+        # At once, while the files are where they were found.
+        if isinstance(config, HaproxyConfig):
+            config.read_maps()
 
 
 def _is_file(config: HaproxyConfig) -> bool:
