@@ -161,6 +161,9 @@ class _DocumentationOnly(enum.Enum):
 DOCUMENTATION_ONLY = _DocumentationOnly.MARK
 """In place of incidents: none is known, the check rests on documentation; its page says on which."""
 
+ANYTHING = "*"
+"""In place of kinds: the check looks at whatever there is, and asks a cluster for nothing by itself."""
+
 SECTIONS = ("What it does", "Why it matters", "Incidents", "Fix", "References")
 
 

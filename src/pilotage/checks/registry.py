@@ -6,12 +6,24 @@ import functools
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 
-from pilotage.checks.families import cronjobs, rollouts, shutdown, webhook_backends, webhooks
+from pilotage.checks.families import (
+    api_versions,
+    cronjobs,
+    repeated_keys,
+    rollouts,
+    schema,
+    shutdown,
+    webhook_backends,
+    webhooks,
+)
 from pilotage.checks.model import Check
 
 FAMILIES: tuple[ModuleType, ...] = (
+    api_versions,
     cronjobs,
+    repeated_keys,
     rollouts,
+    schema,
     shutdown,
     webhook_backends,
     webhooks,

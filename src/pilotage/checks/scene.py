@@ -64,6 +64,7 @@ class Scene:
         blind: kind -> why its objects could not be read.
         version: (major, minor) of the Kubernetes that it is meant for.
         counts: kind -> number of objects of a cluster, those that were not kept among them.
+        definitions: CustomResourceDefinitions that only tell what others may hold and are not checked.
     """
 
     def __init__(  # noqa: PLR0913 - as many as a scene has parts
@@ -75,7 +76,9 @@ class Scene:
         blind: Mapping[str, str] | None = None,
         version: tuple[int, int] = LATEST,
         counts: Mapping[str, int] | None = None,
+        definitions: Iterable[KubeObject] = (),
     ) -> None:
+        self.definitions = tuple(definitions)
         self.objects = list(objects)
         self.live = live
         self.blind = dict(blind or {})

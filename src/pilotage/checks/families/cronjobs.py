@@ -88,6 +88,12 @@ def _as_applied(one: KubeObject) -> Mapping[str, Any]:
         return one.data
 
 
+def settings_out_of_place(one: KubeObject) -> Iterator[tuple[KeyPath, str, KeyPath]]:
+    """Level, key and right level of the settings of a CronJob that `cron-policy-misplaced` tells of."""
+    if one.kind == "CronJob":
+        yield from _misplaced(_as_applied(one))
+
+
 @check(
     "cron-policy-misplaced",
     title="CronJob settings stand at the wrong level and take no effect",

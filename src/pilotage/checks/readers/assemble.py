@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.scene import LATEST, Scene
 
 
-def assemble(
+def assemble(  # noqa: PLR0913 - as many as a scene has parts
     reading: Reading,
     *,
     live: bool = False,
     blind: Mapping[str, str] | None = None,
     version: tuple[int, int] = LATEST,
     counts: Mapping[str, int] | None = None,
+    definitions: Iterable[KubeObject] = (),
 ) -> Scene:
     """The scene of a reading, whether it comes from files or from a cluster.
 
@@ -24,5 +26,14 @@ def assemble(
         blind: kind -> why its objects could not be read.
         version: (major, minor) of the Kubernetes that it is meant for.
         counts: kind -> number of objects of a cluster, those that were not kept among them.
+        definitions: CustomResourceDefinitions that only tell what others may hold.
     """
-    return Scene(reading.objects, reading.configs, live=live, blind=blind, version=version, counts=counts)
+    return Scene(
+        reading.objects,
+        reading.configs,
+        live=live,
+        blind=blind,
+        version=version,
+        counts=counts,
+        definitions=definitions,
+    )

@@ -15,7 +15,7 @@ import yaml
 
 from pilotage.checks import routes, webhooks, workloads
 from pilotage.checks.index import indexed_kind
-from pilotage.checks.model import Check
+from pilotage.checks.model import ANYTHING, Check
 from pilotage.checks.objects import KubeObject
 
 CONFIGURATIONS_IN = "ConfigMap"
@@ -72,6 +72,7 @@ def names_of(checks: Iterable[Check]) -> set[str]:
     named = {kind for one in checks for kind in (*one.about, *one.needs)}
     if not named:
         return set()
+    named.discard(ANYTHING)
     return {kind if kind in known else CONFIGURATIONS_IN for kind in named} | set(_RELATIONS)
 
 
@@ -92,4 +93,4 @@ def listed_for(checks: Iterable[Check], *, without: Iterable[str] = ()) -> tuple
 def configurations(checks: Iterable[Check]) -> set[str]:
     """The classes of configurations that some checks name."""
     known = known_kinds()
-    return {kind for one in checks for kind in (*one.about, *one.needs) if kind not in known}
+    return {kind for one in checks for kind in (*one.about, *one.needs) if kind not in known} - {ANYTHING}

@@ -1,0 +1,95 @@
+"""Keys that stand twice: in a list whose items are told apart by them, and in a mapping."""
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+from pilotage.checks.model import (
+    ANYTHING,
+    DOCUMENTATION_ONLY,
+    Answers,
+    Gap,
+    NotApplicable,
+    Pass,
+    Severity,
+    check,
+)
+from pilotage.checks.scene import Scene
+from pilotage.checks.schema import words
+from pilotage.checks.schema.published import server_rows
+from pilotage.checks.schema.shapes import Sequence, Struct
+from pilotage.checks.schema.survey import Look, answers
+from pilotage.checks.schema.walk import Fault, Rule
+from pilotage.checks.values import KeyPath, dig, dotted
+
+_MOST_EVIDENCE = 5
+
+
+@check(
+    "duplicate-list-key",
+    title="Two items of a list have the same key",
+    severity=Severity.HIGH,
+    incidents=DOCUMENTATION_ONLY,
+    about=(ANYTHING,),
+)
+def duplicate_list_key(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for lists whose items are told apart by a key and that hold one key twice: two environment variables
+    of one name, two ports of one number and protocol, two volumes of one name. Where the API server refuses
+    the second, it is of high severity; two environment variables with different values are of medium, two
+    equal items of low severity.
+
+    Why it matters
+    Of two environment variables the last one counts, and a later `kubectl apply` that takes one of them out
+    can take out both, since it merges the list by that key.
+
+    Incidents
+    No public incident is known to us; the behaviour is documented.
+
+    Fix
+    Keep one of them.
+
+    References
+    - https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
+    """
+    for answer in answers(scene, Rule.REPEATED):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        for fault in found:
+            yield _repeated_gap(look, fault)
+
+
+def _repeated_gap(look: Look, fault: Fault) -> Gap:
+    items = [dig(look.data, *fault.path[:-1], position) for position in fault.positions]
+    holder = _holder(look, fault.path[:-2])
+    taken = f"{holder}.{fault.path[-2]}" in server_rows("repeats_accepted")
+    severity = Severity.HIGH
+    if taken:
+        severity = Severity.LOW if all(item == items[0] for item in items) else Severity.MEDIUM
+    keys = fault.shape.keys if isinstance(fault.shape, Sequence) else ()
+    return Gap(
+        look.object,
+        words.repeated(fault, keys, refused=not taken),
+        fault.path,
+        evidence=tuple(
+            f"{dotted((*fault.path[:-1], position))}: {words.shown(item)}"
+            for position, item in list(zip(fault.positions, items, strict=True))[:_MOST_EVIDENCE]
+        ),
+        severity=severity,
+    )
+
+
+def _holder(look: Look, path: KeyPath) -> str:
+    """The name of the type of a part of an object."""
+    shape: object = look.shape
+    for part in path:
+        if isinstance(shape, Struct):
+            shape = shape.fields.get(str(part))
+        elif isinstance(shape, Sequence):
+            shape = shape.item
+    return shape.name if isinstance(shape, Struct) else ""
+
+
+CHECKS = (duplicate_list_key,)

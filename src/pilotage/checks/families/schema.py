@@ -1,0 +1,425 @@
+"""Manifests against the definitions: fields that nobody reads, values that the API server refuses."""
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pilotage.checks.families.cronjobs import settings_out_of_place
+from pilotage.checks.model import (
+    ANYTHING,
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Operation,
+    Pass,
+    Patch,
+    Severity,
+    Unknown,
+    check,
+)
+from pilotage.checks.scene import Scene
+from pilotage.checks.schema import words
+from pilotage.checks.schema.guards import is_guard
+from pilotage.checks.schema.places import Suggestion, suggest
+from pilotage.checks.schema.survey import Look, answers, is_piece, is_placeholder, looks, survey
+from pilotage.checks.schema.walk import Fault, Rule
+from pilotage.checks.values import KeyPath, as_map, dig, dotted
+
+ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
+MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
+GOOGLE = "google-cloud-2025-06-12-service-control-null-policy"
+SKYSCANNER = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
+
+
+def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]]] | NotApplicable | Pass]:
+    for answer in answers(scene, Rule.UNKNOWN):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        assert look.shape is not None  # noqa: S101 - an object with faults has a shape
+        yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in found]
+
+
+@check(
+    "unknown-field",
+    title="A field that the API does not know takes no effect",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(ZALANDO,),
+    about=(ANYTHING,),
+)
+def unknown_field(scene: Scene) -> Answers:
+    """
+    What it does
+    Compares every object with the published definitions of the Kubernetes version in mind (`--kubernetes`),
+    and every custom resource with its CustomResourceDefinition, where the files or `--crds` hold it. Tells
+    fields that the type does not have, with the nearest field that it has, or since which version it has
+    them. Fields that guard (probes, limits, deadlines, policies) are of high severity. In a cluster, which
+    keeps no such field, it reads the annotation of the last `kubectl apply`.
+
+    Why it matters
+    The API server drops what it does not know. kubectl has refused such objects since 1.27, but most other
+    clients only get a warning that nobody reads: the manifest says that there is a limit, the cluster has
+    none.
+
+    Incidents
+    No public incident is known that began with a misspelt field. In Zalando's CronJob the fields were spelt
+    right and stood at the wrong level, with the same result: they were dropped in silence.
+
+    Fix
+    Write the field as the API spells it, or take it out.
+
+    References
+    - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+    - https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
+    """
+    yield from _kinds_without_definition(scene)
+    for answer in _unknown(scene):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        here = [(fault, hint) for fault, hint in found if not hint.places]
+        if not here:
+            yield NotApplicable(look.object, "its fields stand at the wrong level: see misplaced-field")
+        for same in words.grouped(here):
+            yield _unknown_gap(look, same, survey(scene).published.minor)
+
+
+def _kinds_without_definition(scene: Scene) -> Iterator[Unknown]:
+    missing: dict[tuple[str, str], list[Look]] = {}
+    for look in looks(scene):
+        if look.custom and look.shape is None:
+            missing.setdefault((look.object.kind, look.object.api_version), []).append(look)
+    for (kind, version), found in missing.items():
+        yield Unknown(
+            f"no definition of {kind} {version}, of which there {_are(len(found))}: name its "
+            "CustomResourceDefinition with --crds",
+            found[0].object,
+        )
+
+
+def _are(count: int) -> str:
+    return "is one" if count == 1 else f"are {count}"
+
+
+def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -> Gap:
+    fault, hint = same[0]
+    key, level = str(fault.path[-1]), fault.path[:-1]
+    patch: Patch = ()
+    if hint.spelling and not look.object.live:
+        patch = tuple(Operation("move", (*one.path[:-1], hint.spelling), source=one.path) for one, _ in same)
+    return Gap(
+        look.object,
+        words.unknown(fault, hint, minor, len(same)),
+        fault.path,
+        evidence=words.evidence([one for one, _ in same]),
+        fix=f"Write `{hint.spelling}` instead of `{key}`." if hint.spelling else f"Take `{key}` out.",
+        patch=patch,
+        severity=_weight(key, hint.spelling, level),
+        confidence=Confidence.HIGH if hint.spelling or not look.custom else Confidence.MEDIUM,
+    )
+
+
+def _weight(key: str, spelling: str, level: KeyPath) -> Severity:
+    if key.startswith(("x-", ".")):
+        return Severity.LOW
+    near = [part for part in level if isinstance(part, str)][-1:]
+    return Severity.HIGH if is_guard(key, spelling) or (near and is_guard(near[0])) else Severity.MEDIUM
+
+
+@check(
+    "misplaced-field",
+    title="A field stands at a level where nobody reads it",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(ZALANDO,),
+    about=(ANYTHING,),
+)
+def misplaced_field(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for fields that the API does not know where they stand, but knows at another level of the same
+    object: a pod's setting in a container, a container's in the pod, a level of indentation too much or too
+    little. Names that level. The settings of CronJobs have a check of their own, `cron-policy-misplaced`.
+
+    Why it matters
+    The field is right, so a reader of the manifest believes it. The API server drops it: the probe is not
+    run, the limit does not hold, the pod is scheduled anywhere.
+
+    Incidents
+    In Zalando's CronJob `concurrencyPolicy: Forbid` and both history limits stood in the pod template. They
+    took no effect, runs piled up, and the API server was killed for lack of memory.
+
+    Fix
+    Move the field to the level that is named; mind the indentation.
+
+    References
+    - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+    - https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
+    """
+    for answer in _unknown(scene):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        told = {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
+        moved = [(fault, hint) for fault, hint in found if hint.places and fault.path not in told]
+        if not moved:
+            see = (
+                "see cron-policy-misplaced"
+                if told
+                else "its unknown fields are known nowhere: see unknown-field"
+            )
+            yield NotApplicable(look.object, see)
+        for same in words.grouped(moved):
+            yield _misplaced_gap(look, same)
+
+
+def _misplaced_gap(look: Look, same: list[tuple[Fault, Suggestion]]) -> Gap:
+    fault, hint = same[0]
+    key = str(fault.path[-1])
+    place = hint.places[0]
+    taken = any(key in as_map(dig(look.data, *one)) for one in hint.places)
+    weighty = is_guard(key) or any(is_guard(part) for part in as_map(fault.value))
+    severity = Severity.HIGH if weighty else Severity.MEDIUM
+    return Gap(
+        look.object,
+        words.misplaced(fault, hint, len(same)),
+        fault.path,
+        evidence=words.evidence([one for one, _ in same]),
+        fix=f"Take it out: {words.level(place)} has its own."
+        if taken
+        else f"Move it to {words.either(hint.places)}.",
+        patch=_move(look, fault, hint) if not taken and len(same) == 1 else (),
+        severity=Severity.LOW if taken else severity,
+    )
+
+
+def _move(look: Look, fault: Fault, hint: Suggestion) -> Patch:
+    if look.object.live or len(hint.places) != 1:
+        return ()
+    place, key = hint.places[0], str(fault.path[-1])
+    steps = [
+        Operation("add", place[:end], {})
+        for end in range(1, len(place) + 1)
+        if dig(look.data, *place[:end]) is None
+    ]
+    return (*steps, Operation("move", (*place, key), source=fault.path))
+
+
+@check(
+    "wrong-type",
+    title="A value has a type that the API server refuses",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(SKYSCANNER,),
+    about=(ANYTHING,),
+)
+def wrong_type(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for values of the wrong type: a number or `on` where text is wanted (`value: 8080` of an environment
+    variable, a label `"true"` without its quotes), text where a number is wanted, quantities such as `512MB`,
+    lists instead of mappings, base64 that is none. A text that is still to be filled in (`${REPLICAS}`,
+    `{{ … }}`) is left alone.
+
+    Why it matters
+    The API server refuses the whole object. The release stops half-way: what came before is applied, what
+    comes after is not, and a tool that keeps a cluster in the state of a folder has no valid object to keep.
+
+    Incidents
+    At Skyscanner a template lost its delimiters, so that every namespace definition that it rendered was
+    invalid. The change had passed review; ArgoCD then removed all namespaces with their services.
+
+    Fix
+    Write the value as the type demands: text that looks like a number or a boolean goes in quotes.
+
+    References
+    - https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+    - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+    """
+    for answer in answers(scene, Rule.TYPE):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        wrong = [fault for fault in found if not is_placeholder(fault.value)]
+        if not wrong:
+            yield NotApplicable(look.object, "a text that is still to be filled in stands there")
+        for fault in wrong:
+            secret = look.object.kind == "Secret" and not look.custom
+            better = None if secret else words.in_the_right_type(fault)
+            yield Gap(
+                look.object,
+                words.wrong_type(fault, secret=secret),
+                fault.path,
+                evidence=words.evidence([fault], secret=secret),
+                fix=words.write_instead(fault, better),
+                patch=()
+                if better is None or look.object.live
+                else (Operation("replace", fault.path, better),),
+            )
+
+
+@check(
+    "null-value",
+    title="A key stands there without a value",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(GOOGLE, MONZO),
+    about=(ANYTHING,),
+)
+def null_value(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for keys without a value (`limits:` with nothing below, `null`, `~`) in fields that guard, for empty
+    items of lists, and in custom resources for nulls that their definition does not allow, which are of high
+    severity, since the API server refuses those.
+
+    Why it matters
+    In a field of Kubernetes itself, null means "absent", and the default is used: `limits:` with nothing
+    below is no limit. Most often a template rendered nothing there. An empty item of a list is an item with
+    no name.
+
+    Incidents
+    In June 2025 a policy with blank fields crashed Google Cloud's authorisation check in every region.
+    Monzo's linkerd could not start, since it met endpoints that were null where it expected a list.
+
+    Fix
+    Write the value, or take the key out.
+
+    References
+    - https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable
+    """
+    for answer in answers(scene, Rule.NULL):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        wrong = [fault for fault in found if _null_matters(look, fault)]
+        if not wrong:
+            yield Pass(look.object)
+        for fault in wrong:
+            refused = look.custom and not fault.shape.nullable
+            yield Gap(
+                look.object,
+                words.null(fault, refused=refused),
+                fault.path,
+                evidence=(f"{dotted(fault.path)}: null",),
+                severity=Severity.HIGH if refused else Severity.MEDIUM,
+            )
+
+
+def _null_matters(look: Look, fault: Fault) -> bool:
+    last = fault.path[-1] if fault.path else ""
+    if look.custom and look.shape is not None and fault.path[:1] != ("metadata",):
+        return not fault.shape.nullable
+    return isinstance(last, int) or is_guard(last)
+
+
+@check(
+    "missing-required",
+    title="A field that must be there is missing",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(SKYSCANNER,),
+    about=(ANYTHING,),
+)
+def missing_required(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for fields that the definition requires and that are absent, null or an empty text. What the
+    definitions call required and the API server does not demand is left out; that was found by asking it.
+    Pieces of objects (patches) are not judged.
+
+    Why it matters
+    The API server refuses the object, and the release stops half-way. An empty text mostly means that a
+    template got no value.
+
+    Incidents
+    At Skyscanner a template lost its delimiters, and every namespace definition that it rendered was invalid.
+    ArgoCD then removed all namespaces with their services.
+
+    Fix
+    Write the field.
+
+    References
+    - https://kubernetes.io/docs/concepts/overview/working-with-objects/#required-fields
+    """
+    for answer in answers(scene, Rule.REQUIRED):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        if is_piece(look.object):
+            yield NotApplicable(look.object, "it is a piece of an object")
+            continue
+        for fault in found:
+            yield Gap(
+                look.object,
+                words.missing(fault),
+                fault.path if fault.value is not None else fault.path[:-1],
+                evidence=(words.said(fault),),
+                fix=f"Write `{fault.path[-1]}` in {words.level(fault.path[:-1])}.",
+            )
+
+
+@check(
+    "bad-enum-value",
+    title="A value is none of those that the field allows",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(SKYSCANNER,),
+    about=(ANYTHING,),
+)
+def bad_enum_value(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for values outside of the set that the API allows: `protocol: tcp`, `imagePullPolicy: always`,
+    `restartPolicy: never`. Case counts.
+
+    Why it matters
+    The API server refuses the object, and the release stops half-way.
+
+    Incidents
+    No public incident is known that began with such a value. At Skyscanner objects that a template had made
+    invalid passed review, and ArgoCD removed what they had described.
+
+    Fix
+    Write one of the values that the finding names.
+
+    References
+    - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+    """
+    for answer in answers(scene, Rule.VALUE):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        wrong = [fault for fault in found if not is_placeholder(fault.value)]
+        if not wrong:
+            yield NotApplicable(look.object, "a text that is still to be filled in stands there")
+        for fault in wrong:
+            meant = words.meant(fault)
+            yield Gap(
+                look.object,
+                words.bad_value(fault),
+                fault.path,
+                evidence=words.evidence([fault]),
+                fix=f"Write `{meant}`." if meant else "",
+                patch=(Operation("replace", fault.path, meant),) if meant and not look.object.live else (),
+            )
+
+
+CHECKS = (
+    bad_enum_value,
+    misplaced_field,
+    missing_required,
+    null_value,
+    unknown_field,
+    wrong_type,
+)

@@ -1,0 +1,37 @@
+"""Fields that guard: without them something grows, hangs or is cut off, and nobody notices in time."""
+
+from __future__ import annotations
+
+GUARDS = frozenset(
+    # Jobs
+    "concurrencyPolicy startingDeadlineSeconds activeDeadlineSeconds backoffLimit "
+    "ttlSecondsAfterFinished successfulJobsHistoryLimit failedJobsHistoryLimit podFailurePolicy "
+    "suspend "
+    # probes
+    "livenessProbe readinessProbe startupProbe initialDelaySeconds periodSeconds timeoutSeconds "
+    "failureThreshold successThreshold httpGet tcpSocket grpc exec readinessGates "
+    # sizes
+    "resources limits requests sizeLimit hard max "
+    # ends and changes
+    "terminationGracePeriodSeconds lifecycle preStop strategy updateStrategy rollingUpdate "
+    "maxUnavailable maxSurge minReadySeconds progressDeadlineSeconds revisionHistoryLimit "
+    "podManagementPolicy "
+    # disruption and spread
+    "minAvailable unhealthyPodEvictionPolicy topologySpreadConstraints affinity podAntiAffinity "
+    "nodeAffinity podAffinity tolerations priorityClassName preemptionPolicy maxSkew "
+    "whenUnsatisfiable nodeSelector "
+    # scale
+    "replicas minReplicas maxReplicas behavior stabilizationWindowSeconds "
+    # webhooks and policies
+    "failurePolicy namespaceSelector objectSelector matchConditions sideEffects reinvocationPolicy "
+    "matchPolicy "
+    # traffic
+    "externalTrafficPolicy internalTrafficPolicy publishNotReadyAddresses sessionAffinity "
+    "allocateLoadBalancerNodePorts podSelector policyTypes ingress egress "
+    "".split()
+)
+
+
+def is_guard(*names: object) -> bool:
+    """Whether any of some names is that of a field that guards."""
+    return any(name in GUARDS for name in names)

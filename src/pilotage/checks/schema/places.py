@@ -1,0 +1,157 @@
+"""Where an unknown field belongs: another spelling here, or the same name at another level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from pilotage.checks.schema.shapes import Free, Sequence, Shape, Struct
+from pilotage.checks.schema.walk import Fault
+from pilotage.checks.values import KeyPath, dig
+
+# Names that many types have: found elsewhere they prove nothing, unless it is next door.
+_COMMON = frozenset(
+    "name type key value path kind apiVersion metadata spec status port host namespace labels annotations "
+    "items data address id reason message mode group version resources rules from to".split()
+)
+_DEEPEST = 4
+_NEXT_DOOR = 2
+_MOST_VISITED = 3000
+_LISTED = 3
+_SURE = 1
+_LIKE = 0.75
+_SHORTEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What an unknown field was probably meant to be.
+
+    Attributes:
+        spelling: the name of a field at the same level; empty where none is near.
+        places: levels that have a field of this very name, nearest first; several are equally near.
+    """
+
+    spelling: str = ""
+    places: tuple[KeyPath, ...] = ()
+
+
+def suggest(root: Struct, data: Mapping[str, Any], fault: Fault) -> Suggestion:
+    """What an unknown field was probably meant to be.
+
+    Args:
+        root: the shape of the object.
+        data: the object.
+        fault: an unknown field in it.
+    """
+    key, level = str(fault.path[-1]), fault.path[:-1]
+    beside = dig(data, *level) if level else data
+    spelling, distance = _spelling(key, fault, beside)
+    if spelling and distance <= _SURE:
+        return Suggestion(spelling)
+    places = _places(root, data, fault, key)
+    if places:
+        return Suggestion(places=places)
+    return Suggestion(spelling)
+
+
+def _spelling(key: str, fault: Fault, beside: Any) -> tuple[str, int]:
+    """The nearest name of a field that is not there yet and takes the value, and how far off it is."""
+    if not isinstance(fault.shape, Struct):
+        return "", 0
+    plain = _plain(key)
+    best, least = "", len(key)
+    for name, shape in fault.shape.fields.items():
+        if isinstance(beside, dict) and name in beside:
+            continue
+        distance = 0 if _plain(name) == plain else OSA.distance(key.lower(), name.lower())
+        if distance >= least or not _may_be(shape, fault.value):
+            continue
+        near = distance <= _SURE if len(key) < _SHORTEST * 2 else distance <= len(name) * (1 - _LIKE)
+        if distance == 0 or (near and len(key) >= _SHORTEST):
+            best, least = name, distance
+    return best, least
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def _may_be(shape: Shape, value: Any) -> bool:
+    return (
+        value is None or shape.fits(value) or (isinstance(value, dict) and isinstance(shape, Struct | Free))
+    )
+
+
+def _places(root: Struct, data: Mapping[str, Any], fault: Fault, key: str) -> tuple[KeyPath, ...]:
+    found: dict[KeyPath, tuple[int, bool]] = {}
+    chain = _chain(root, fault.path[:-1])
+    for up, (path, struct) in enumerate(reversed(chain)):
+        for down, place, holder in _below(struct, path, data):
+            field = holder.fields.get(key)
+            near = up + down
+            if field is None or place == fault.path[:-1] or not _may_be(field, fault.value):
+                continue
+            if key in _COMMON and near > _NEXT_DOOR:
+                continue
+            there = isinstance(dig(data, *place) if place else data, dict)
+            # What is not written down is no neighbour: of twenty kinds of volumes one is meant.
+            if not there and up and down:
+                continue
+            if place not in found or found[place][0] > near:
+                found[place] = (near, not there)
+    if not found:
+        return ()
+    least = min(found.values())
+    nearest = [place for place, score in found.items() if score == least]
+    return tuple(nearest) if len(nearest) <= _LISTED else ()
+
+
+def _chain(root: Struct, path: KeyPath) -> list[tuple[KeyPath, Struct]]:
+    """The types on the way to a level, outermost first."""
+    found: list[tuple[KeyPath, Struct]] = [((), root)]
+    shape: Shape | None = root
+    for end, part in enumerate(path, start=1):
+        if isinstance(shape, Struct):
+            shape = shape.fields.get(str(part))
+        elif isinstance(shape, Sequence):
+            shape = shape.item
+        elif isinstance(shape, Free):
+            shape = shape.value
+        else:
+            break
+        if isinstance(shape, Struct):
+            found.append((path[:end], shape))
+    return found
+
+
+def _below(struct: Struct, path: KeyPath, data: Mapping[str, Any]) -> Iterator[tuple[int, KeyPath, Struct]]:
+    """A type and the types inside it with their distance, nearest first; of a list its only item."""
+    level: list[tuple[KeyPath, Struct]] = [(path, struct)]
+    seen = {id(struct)}
+    visited = 0
+    for depth in range(_DEEPEST):
+        following: list[tuple[KeyPath, Struct]] = []
+        for at, one in level:
+            yield depth, at, one
+            visited += 1
+            if visited > _MOST_VISITED:
+                return
+            for name, shape in one.fields.items():
+                inner = _inner(shape, (*at, name), data)
+                if inner is not None and (id(inner[1]), inner[0]) and id(inner[1]) not in seen:
+                    following.append(inner)
+        seen |= {id(one) for _, one in following}
+        level = following
+
+
+def _inner(shape: Shape, path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPath, Struct] | None:
+    if isinstance(shape, Sequence) and isinstance(shape.item, Struct):
+        items = dig(data, *path)
+        if isinstance(items, list) and len(items) == 1:
+            return (*path, 0), shape.item
+        return None
+    return (path, shape) if isinstance(shape, Struct) else None

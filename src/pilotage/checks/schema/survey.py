@@ -1,0 +1,160 @@
+"""One look at every object of a scene, shared by the checks that rest on definitions."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pilotage.checks.index import nearest
+from pilotage.checks.model import NotApplicable, Pass
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Scene
+from pilotage.checks.schema import crds
+from pilotage.checks.schema.published import Definitions, definitions, groups, nearest_minor, served
+from pilotage.checks.schema.shapes import Struct
+from pilotage.checks.schema.walk import Fault, Rule, faults
+from pilotage.checks.values import as_map, as_text
+from pilotage.checks.workloads import workload_of
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_PLACEHOLDER = ("${", "{{", "$(")
+
+
+@dataclass(slots=True)
+class Look:
+    """What there is to say about one object.
+
+    Attributes:
+        object: the object.
+        data: what was looked at: the object as somebody wrote it.
+        shape: what it should be; None where there is nothing to compare it with.
+        faults: what does not fit.
+        why: why there is nothing to compare it with.
+        custom: whether it is a custom resource.
+    """
+
+    object: KubeObject
+    data: Mapping[str, Any]
+    shape: Struct | None = None
+    faults: tuple[Fault, ...] = ()
+    why: str = ""
+    custom: bool = False
+
+
+@dataclass
+class Survey:
+    """The looks at all objects of a scene.
+
+    Args:
+        scene: the scene.
+    """
+
+    scene: Scene
+    published: Definitions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.published = definitions(nearest_minor(self.scene.version))
+
+    @cached_property
+    def looks(self) -> list[Look]:
+        """One look at each object, in the order of the scene."""
+        return [self._look(one) for one in self.scene.objects]
+
+    @cached_property
+    def _custom(self) -> dict[tuple[str, str], list[crds.Defined]]:
+        found: dict[tuple[str, str], list[crds.Defined]] = defaultdict(list)
+        for one in (*self.scene.index.of(crds.KIND), *self.scene.definitions):
+            for key, version in crds.defined(one, self.published):
+                found[key].append(version)
+        return found
+
+    def defined(self, one: KubeObject) -> list[crds.Defined]:
+        """The definitions of a custom resource that the scene holds; several where folders differ."""
+        return self._custom.get((one.api_version, one.kind), [])
+
+    def _look(self, one: KubeObject) -> Look:
+        data = as_applied(one)
+        if data is None:
+            return Look(one, one.data, why="a cluster keeps nothing that it does not know")
+        if any(key[:1] == "$" for key in one.data):
+            return Look(one, data, why="it is a patch, a piece of an object")
+        shape = self.published.of(one.api_version, one.kind)
+        if shape is not None:
+            return _compared(one, data, shape)
+        return self._look_at_custom(one, data)
+
+    def _look_at_custom(self, one: KubeObject, data: Mapping[str, Any]) -> Look:
+        versions = self.defined(one)
+        if versions:
+            looks = [_compared(one, data, version.shape, custom=True) for version in versions]
+            fitting = next((look for look in looks if not look.faults), None)
+            return fitting or looks[self._nearest(one, versions)]
+        if served(one.api_version, one.kind) is not None or one.group in groups():
+            return Look(one, data, why=f"version 1.{self.published.minor} has no such kind")
+        return Look(one, data, why="its definition is not among the objects", custom=True)
+
+    def _nearest(self, one: KubeObject, versions: list[crds.Defined]) -> int:
+        near = nearest(one, [version.definition for version in versions])
+        return next(at for at, version in enumerate(versions) if version.definition is near[0])
+
+
+def as_applied(one: KubeObject) -> Mapping[str, Any] | None:
+    """An object as somebody wrote it; None where a cluster has forgotten that."""
+    if not one.live:
+        return one.data
+    text = as_text(one.annotations.get(LAST_APPLIED))
+    try:
+        return as_map(json.loads(text)) or None if text else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _compared(one: KubeObject, data: Mapping[str, Any], shape: Struct, *, custom: bool = False) -> Look:
+    if shape.fits(data):
+        return Look(one, data, shape, custom=custom)
+    return Look(one, data, shape, tuple(faults(data, shape)), custom=custom)
+
+
+def is_placeholder(value: object) -> bool:
+    """Whether a text stands where something else is filled in later."""
+    return isinstance(value, str) and any(mark in value for mark in _PLACEHOLDER)
+
+
+def is_piece(one: KubeObject) -> bool:
+    """Whether an object is only a piece of one: a patch that names a workload and no image."""
+    view = workload_of(one)
+    return view is not None and view.partial
+
+
+_surveys: weakref.WeakKeyDictionary[Scene, Survey] = weakref.WeakKeyDictionary()
+
+
+def survey(scene: Scene) -> Survey:
+    """The survey of a scene, made once."""
+    found = _surveys.get(scene)
+    if found is None:
+        found = _surveys[scene] = Survey(scene)
+    return found
+
+
+def looks(scene: Scene) -> Iterator[Look]:
+    """One look at each object of a scene."""
+    yield from survey(scene).looks
+
+
+def answers(scene: Scene, *rules: Rule) -> Iterator[tuple[Look, list[Fault]] | NotApplicable | Pass]:
+    """Objects with faults of some kinds; for the others what there is to say."""
+    for look in looks(scene):
+        if look.shape is None:
+            yield NotApplicable(look.object, look.why)
+            continue
+        found = [fault for fault in look.faults if fault.rule in rules]
+        if found:
+            yield look, found
+        else:
+            yield Pass(look.object)
