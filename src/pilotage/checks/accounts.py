@@ -1,0 +1,58 @@
+"""What a service account may do: roles and bindings as lookups."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Scene
+from pilotage.checks.values import as_list, as_map, as_text, dig
+from pilotage.checks.workloads import Workload
+
+READS = frozenset({"list", "watch", "*"})
+
+
+def account_of(workload: Workload) -> str:
+    """The name of the account that its pods use."""
+    names = (workload.pod.get("serviceAccountName"), workload.pod.get("serviceAccount"))
+    return next((as_text(name) for name in names if as_text(name)), "default")
+
+
+class ClusterGrants:
+    """The rules that service accounts have in all namespaces.
+
+    Args:
+        scene: where the roles and bindings are.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._bound: dict[str, list[tuple[KubeObject, str]]] = defaultdict(list)
+        for binding in scene.of("ClusterRoleBinding"):
+            for subject in as_list(binding.data.get("subjects")):
+                if as_text(dig(subject, "kind")) == "ServiceAccount":
+                    name, namespace = as_text(dig(subject, "name")), as_text(dig(subject, "namespace"))
+                    self._bound[name].append((binding, namespace))
+
+    def rules_of(self, workload: Workload) -> Iterator[tuple[KubeObject, Mapping[str, Any]]]:
+        """The rules that the pods of a workload have in all namespaces, with the ClusterRole of each."""
+        for binding, namespace in self._bound.get(account_of(workload), ()):
+            own = workload.object.namespace
+            if namespace and own and namespace != own:
+                continue
+            role = self._scene.find("ClusterRole", as_text(binding.get("roleRef", "name")), binding)
+            if role is None or as_text(binding.get("roleRef", "kind")) != "ClusterRole":
+                continue
+            for rule in as_list(role.data.get("rules")):
+                yield role, as_map(rule)
+
+
+def readable(rule: Mapping[str, Any], resources: frozenset[str]) -> list[str]:
+    """Those of some resources that a rule allows to list or watch in all namespaces, by any name."""
+    verbs = {as_text(one) for one in as_list(rule.get("verbs"))}
+    if not verbs & READS or rule.get("resourceNames"):
+        return []
+    named = {as_text(one) for one in as_list(rule.get("resources"))}
+    return sorted(resources if "*" in named else named & resources)

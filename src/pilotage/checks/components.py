@@ -1,0 +1,54 @@
+"""Which well-known component a workload runs: recognised by its image, a name is never enough."""
+
+from __future__ import annotations
+
+import functools
+from importlib.resources import files
+
+from pilotage.checks.dialect import load
+from pilotage.checks.values import as_list, as_map, as_text, dig
+from pilotage.checks.workloads import Container, Workload
+
+
+@functools.cache
+def _roles() -> dict[str, tuple[str, ...]]:
+    """Last parts of an image's name -> roles."""
+    text = files("pilotage.checks").joinpath("data/components.yaml").read_text("utf-8")
+    found: dict[str, list[str]] = {}
+    for row in as_list(as_map(load(text)).get("components")):
+        for image in as_list(dig(row, "images")):
+            found.setdefault(as_text(image), []).append(as_text(dig(row, "role")))
+    return {image: tuple(roles) for image, roles in found.items()}
+
+
+def bare_image(image: str) -> str:
+    """The name of an image without its tag and digest."""
+    name = image.partition("@")[0]
+    head, slash, last = name.rpartition("/")
+    return head + slash + last.partition(":")[0]
+
+
+def image_tag(image: str) -> str:
+    """The tag of an image; empty where it has none."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+def container_roles(container: Container) -> frozenset[str]:
+    """The roles of one container: `network-agent`, `cluster-dns` and others of the table."""
+    parts = bare_image(container.image).split("/")
+    known = _roles()
+    for start in range(max(0, len(parts) - 2), len(parts)):
+        roles = known.get("/".join(parts[start:]))
+        if roles is not None:
+            return frozenset(roles)
+    return frozenset()
+
+
+def roles(workload: Workload) -> frozenset[str]:
+    """The roles of all its containers that keep running."""
+    return frozenset(role for container in workload.running for role in container_roles(container))
+
+
+def is_agent(workload: Workload) -> bool:
+    """Whether other pods of its node, or of the cluster, get their network, names or credentials from it."""
+    return bool(roles(workload) & {"network-agent", "node-dns", "cluster-dns", "credential-agent"})

@@ -1,0 +1,173 @@
+"""Images: a name that means another program tomorrow, and a registry that must answer for each restart."""
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+from pilotage.checks import components
+from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
+from pilotage.checks.scene import Scene
+from pilotage.checks.values import as_text
+from pilotage.checks.workloads import SERVING, Container, Workload
+
+DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
+DFDS_ZERO = "dfds-2023-02-14-node-rollover-left-zero-nodes"
+BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
+
+_MOVING = {
+    "",
+    "latest",
+    "main",
+    "master",
+    "edge",
+    "nightly",
+    "dev",
+    "develop",
+    "canary",
+    "stable",
+    "head",
+    "next",
+}
+
+
+def _filled_in(container: Container) -> bool:
+    """Whether somebody else writes the image in: Skaffold, Kustomize, a person."""
+    image, workload = container.image, container.workload
+    own = {container.name, workload.object.name, as_text(workload.pod_labels.get("app"))}
+    return image in own or any(mark in image for mark in "<>${}")
+
+
+def _pinned(container: Container) -> bool:
+    return "@sha256:" in container.image or components.image_tag(container.image) not in _MOVING
+
+
+def _matters(scene: Scene, workload: Workload) -> str:
+    """Why the workload matters to others; empty where it does not."""
+    exposure = scene.exposed(workload, "edge", "webhook", "api")
+    if exposure is not None:
+        return f"it gets requests through {exposure.object.key}"
+    return "other pods of its node depend on it" if components.is_agent(workload) else ""
+
+
+@check(
+    "image-tag-moves",
+    title="A restart may bring another version of a pod behind traffic",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(DFDS_AMI, BOSKOS),
+    about=SERVING,
+    needs=("Service",),
+    chart_severity=Severity.LOW,
+)
+def image_tag_moves(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for images with a tag that is moved by habit (`latest`, none, `main`, `stable`, `nightly` and the
+    like) and no digest, in workloads to which traffic from outside, a webhook or an aggregated API leads, and
+    in agents that carry a node's network or names. It also says when the node's old copy is kept
+    (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs.
+
+    Why it matters
+    A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
+    there is no older name to go back to: `kubectl rollout undo` brings the same tag.
+
+    Incidents
+    At DFDS nodes took the newest image in a daily roll-over; a faulty one went onto all of them at once and
+    no earlier one could be set. At Kubernetes' CI a broken image waited in a StatefulSet until a drain
+    started it.
+
+    Fix
+    Name a version, better a digest, and let a pull request raise it.
+
+    References
+    - https://kubernetes.io/docs/concepts/containers/images/#image-names
+    """
+    for workload in scene.workloads:
+        if workload.kind not in SERVING:
+            continue
+        why = _matters(scene, workload)
+        if not why:
+            continue
+        images = [one for one in (*workload.containers, *workload.init_containers) if one.image]
+        moving = [one for one in images if not _pinned(one) and not _filled_in(one)]
+        if not moving:
+            filled = any(not _pinned(one) for one in images)
+            yield (
+                NotApplicable(workload.object, "a tool fills its image in")
+                if filled
+                else Pass(workload.object)
+            )
+            continue
+        image = moving[0].image
+        tag = components.image_tag(image)
+        kept = as_text(moving[0].get("imagePullPolicy")) in {"IfNotPresent", "Never"}
+        yield Gap(
+            workload.object,
+            f"`{image}` {'has a tag that moves' if tag else 'has no tag, which means latest'}, and {why}"
+            + ("; nodes that have an older copy keep it, so its pods may differ" if kept else ""),
+            (*moving[0].path, "image"),
+            evidence=(
+                *(f"{one.name}: image: {one.image}" for one in moving),
+                f"imagePullPolicy: {moving[0].get('imagePullPolicy') or 'absent'}",
+            ),
+            confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
+        )
+
+
+@check(
+    "pull-always-critical",
+    title="A critical pod cannot restart while the registry is away",
+    severity=Severity.LOW,
+    incidents=(),
+    alike=(DFDS_ZERO,),
+    about=SERVING,
+    needs=("Service",),
+)
+def pull_always_critical(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for `imagePullPolicy: Always`, written down, on images with a version or a digest, in workloads to
+    which traffic from outside, a webhook or an aggregated API leads, and in agents that carry a node's
+    network or names.
+
+    Why it matters
+    The image is on the node already, and the version does not change. Still each start of a container asks
+    the registry; while that is away, or limits requests, a pod that crashed cannot come back. Some tools
+    demand `Always`, so that a pod cannot use a private image that another tenant has pulled; in a cluster
+    of one team there is little to gain by it.
+
+    Incidents
+    At DFDS a cluster without nodes stayed so when the script that adds them met a timeout of Docker Hub: the
+    lesson is to know what a start must download. GitHub's availability report of July 2020 tells of pods
+    that could not restart for exactly this reason; it is not in the library.
+
+    Fix
+    Set `imagePullPolicy: IfNotPresent` for images with a version; mirror the images of critical components
+    in a registry of your own.
+
+    References
+    - https://github.blog/2020-08-05-github-availability-report-july-2020/
+    - https://kubernetes.io/docs/concepts/containers/images/#image-pull-policy
+    """
+    for workload in scene.workloads:
+        why = _matters(scene, workload) if workload.kind in SERVING else ""
+        if not why:
+            continue
+        asking = [
+            one
+            for one in (*workload.containers, *workload.init_containers)
+            if as_text(one.get("imagePullPolicy")) == "Always"
+        ]
+        pinned = [one for one in asking if _pinned(one)]
+        if not pinned:
+            yield NotApplicable(workload.object, "see image-tag-moves") if asking else Pass(workload.object)
+            continue
+        yield Gap(
+            workload.object,
+            f"`{pinned[0].name}` asks the registry at each start for `{pinned[0].image}`, and {why}",
+            (*pinned[0].path, "imagePullPolicy"),
+            evidence=tuple(f"{one.name}: imagePullPolicy: Always, image: {one.image}" for one in pinned),
+            confidence=Confidence.MEDIUM,
+        )
+
+
+CHECKS = (image_tag_moves, pull_always_critical)

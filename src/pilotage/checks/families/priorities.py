@@ -1,0 +1,282 @@
+"""Priorities: who is pushed aside when nodes are full."""
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pilotage.checks import components
+from pilotage.checks.model import (
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Operation,
+    Pass,
+    Severity,
+    Unknown,
+    check,
+)
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Scene
+from pilotage.checks.values import as_int, as_text
+from pilotage.checks.workloads import KINDS, SERVING, Workload
+
+GRAFANA = "grafana-labs-2019-07-19-pod-priority-preemption-cascade"
+DFDS_NODES = "dfds-2019-12-04-all-nodes-deleted-by-command"
+DFDS_SUBNET = "dfds-2019-11-30-eks-subnet-ip-starvation"
+
+_BUILT_IN = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+def _value(scene: Scene, workload: Workload) -> int | None:
+    """The priority that its pods get; None where its class is not in the scene."""
+    name = as_text(workload.pod.get("priorityClassName"))
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    for one in scene.of("PriorityClass"):
+        if (one.name == name) if name else (one.get("globalDefault") is True):
+            return as_int(one.get("value"))
+    return None if name else 0
+
+
+def _preempts(scene: Scene, workload: Workload) -> bool:
+    """Whether its pods may push others aside."""
+    name = as_text(workload.pod.get("priorityClassName"))
+    policy = as_text(workload.pod.get("preemptionPolicy"))
+    for one in scene.of("PriorityClass"):
+        if one.name == name:
+            policy = policy or as_text(one.get("preemptionPolicy"))
+    return policy != "Never"
+
+
+@check(
+    "priority-preempts-traffic",
+    title="A new default priority lets new pods push the running ones aside",
+    severity=Severity.HIGH,
+    incidents=(GRAFANA,),
+    about=("PriorityClass",),
+)
+def priority_preempts_traffic(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for PriorityClasses with `globalDefault: true`, a value above zero and preemption on
+    (`preemptionPolicy` is not `Never`).
+
+    Why it matters
+    The default applies to pods that are created from now on; those that run keep priority 0. Any new pod of
+    no importance now ranks above all of them: where nodes are full it pushes one aside, its replacement
+    ranks high as well and pushes the next.
+
+    Incidents
+    At Grafana Labs a default class had been rolled out a day before. A new cluster's Ingesters got it, the
+    production ones had none, and they were pushed aside one by one until all were gone.
+
+    Fix
+    Set `preemptionPolicy: Never` on the default class, or give it the value 0 and name classes explicitly.
+
+    References
+    - https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
+    - https://grafana.com/blog/2019/07/24/how-a-production-outage-was-caused-using-kubernetes-pod-priorities/
+    """
+    for one in scene.of("PriorityClass"):
+        value = as_int(one.get("value")) or 0
+        if one.get("globalDefault") is not True or value <= 0 or one.get("preemptionPolicy") == "Never":
+            yield Pass(one)
+            continue
+        yield Gap(
+            one,
+            f"New pods get priority {value} by default and may push aside the ones that run with 0",
+            ("globalDefault",),
+            evidence=(
+                "globalDefault: true",
+                f"value: {value}",
+                f"preemptionPolicy: {one.get('preemptionPolicy') or 'absent: PreemptLowerPriority'}",
+            ),
+            patch=(
+                Operation(
+                    "replace" if one.get("preemptionPolicy") else "add", ("preemptionPolicy",), "Never"
+                ),
+            ),
+        )
+
+
+@check(
+    "batch-over-traffic",
+    title="Pods of a Job may push pods behind traffic aside",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(GRAFANA,),
+    about=("Job", "CronJob"),
+    needs=("PriorityClass", "Service", "Deployment"),
+)
+def batch_over_traffic(scene: Scene) -> Answers:
+    """
+    What it does
+    Compares the priority of Jobs and CronJobs that name a class with that of the workloads to which traffic
+    from outside leads, and speaks up when a Job ranks higher and its class preempts. Classes that are not in
+    the scene are not judged.
+
+    Why it matters
+    When the nodes are full, the scheduler makes room for a nightly job by ending pods that serve users. How
+    many of them depends on how many pods the job starts.
+
+    Incidents
+    At Grafana Labs pods of higher priority pushed production aside one by one. There it was a new cluster of
+    the same service; the mechanism is the same.
+
+    Fix
+    Give what serves traffic the higher class, and batch work one with `preemptionPolicy: Never`.
+
+    References
+    -
+      https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#non-preempting-priority-class
+    """
+    lowest = _lowest_served(scene)
+    for workload in scene.workloads:
+        if workload.kind not in {"Job", "CronJob"}:
+            continue
+        name = as_text(workload.pod.get("priorityClassName"))
+        value = _value(scene, workload) if name else None
+        if not name or lowest is None:
+            yield NotApplicable(
+                workload.object, "it names no class, or nothing here serves traffic from outside"
+            )
+        elif value is None:
+            yield Unknown(f"the PriorityClass `{name}` is not in the scene", workload.object)
+        elif value <= lowest[0] or not _preempts(scene, workload):
+            yield Pass(workload.object)
+        else:
+            yield Gap(
+                workload.object,
+                f"Its pods have priority {value}, those of {lowest[1].key} {lowest[0]}: where nodes are "
+                "full, they take its place",
+                (*workload.pod_path, "priorityClassName"),
+                evidence=(f"priorityClassName: {name}", f"value: {value}"),
+                related=(lowest[1],),
+            )
+
+
+def _lowest_served(scene: Scene) -> tuple[int, KubeObject] | None:
+    ranked = [
+        (value, workload.object.key, workload.object)
+        for workload in scene.workloads
+        if workload.kind in SERVING
+        and scene.exposed(workload, "edge") is not None
+        and (value := _value(scene, workload)) is not None
+    ]
+    if not ranked:
+        return None
+    value, _, one = min(ranked, key=lambda item: item[:2])
+    return value, one
+
+
+@check(
+    "traffic-no-priority",
+    title="What every node or every request needs ranks no higher than other pods",
+    severity=Severity.MEDIUM,
+    incidents=(DFDS_NODES,),
+    alike=(DFDS_SUBNET, GRAFANA),
+    about=("DaemonSet", "Deployment"),
+    chart_severity=Severity.LOW,
+)
+def traffic_no_priority(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for network agents, node-local DNS, CoreDNS and credential agents (kiam, kube2iam and the like), and
+    ingress controllers, recognised by their images, without `priorityClassName`. Ingress controllers are of
+    low severity unless the scene holds a PriorityClass, so that others may rank above them.
+
+    Why it matters
+    On a node that is full, or in a cluster that starts anew, pods are placed in order of priority. An agent
+    that comes last finds no room, and the pods that depend on it run without network, names or credentials.
+
+    Incidents
+    At DFDS all nodes were deleted and came back; ordinary pods took the last addresses, the agent for
+    credentials found no place, and pods were up without them.
+
+    Fix
+    Set `priorityClassName: system-node-critical` on agents of every node, `system-cluster-critical` on DNS,
+    and a class above that of applications on ingress controllers.
+
+    References
+    - https://kubernetes.io/docs/tasks/administer-cluster/guaranteed-scheduling-critical-addon-pods/
+    """
+    for workload in scene.workloads:
+        roles = components.roles(workload) & {
+            "network-agent", "node-dns", "cluster-dns", "credential-agent", "ingress-controller",
+        }  # fmt: skip
+        if workload.kind not in {"DaemonSet", "Deployment"} or not roles:
+            continue
+        value = _value(scene, workload)
+        if workload.pod.get("priorityClassName") or workload.pod.get("priority") or value:
+            yield Pass(workload.object)
+            continue
+        edge = roles == {"ingress-controller"}
+        critical = "system-node-critical" if workload.kind == "DaemonSet" else "system-cluster-critical"
+        yield Gap(
+            workload.object,
+            f"What its pods are ({', '.join(sorted(roles))}) others need, and they have priority 0",
+            workload.pod_path,
+            evidence=(f"image: {workload.containers[0].image}", "priorityClassName: absent"),
+            patch=() if edge else (Operation("add", (*workload.pod_path, "priorityClassName"), critical),),
+            severity=Severity.LOW if edge and not scene.has("PriorityClass") else None,
+        )
+
+
+@check(
+    "priority-class-absent",
+    title="Pods are refused, since their priority class does not exist",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(GRAFANA,),
+    about=KINDS,
+    needs=("PriorityClass",),
+)
+def priority_class_absent(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for a `priorityClassName` that no PriorityClass bears and that is none of the two built in
+    (`system-cluster-critical`, `system-node-critical`). In files it speaks up only when they hold other
+    PriorityClasses.
+
+    Why it matters
+    The API server refuses each such pod. The Deployment is accepted and its pods are not, so nothing fails
+    when it is applied; running pods stay, and the first that is replaced does not come back.
+
+    Incidents
+    At Grafana Labs classes were rolled out and pods that did not fit them went away one by one. There they
+    were pushed aside; here they are refused.
+
+    Fix
+    Apply the PriorityClass before what names it, or correct the name.
+
+    References
+    - https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#pod-priority
+    """
+    known = {one.name for one in scene.of("PriorityClass")} | set(_BUILT_IN)
+    for workload in scene.workloads:
+        name = as_text(workload.pod.get("priorityClassName"))
+        if not name:
+            continue
+        path = (*workload.pod_path, "priorityClassName")
+        if name in known:
+            yield Pass(workload.object)
+        elif not scene.live and not scene.has("PriorityClass"):
+            yield Unknown(f"the PriorityClass `{name}` may be kept elsewhere", workload.object, path)
+        else:
+            yield Gap(
+                workload.object,
+                f"No PriorityClass is named `{name}`: its pods are refused",
+                path,
+                evidence=tuple(_told(scene)),
+                confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+            )
+
+
+def _told(scene: Scene) -> Iterator[str]:
+    names = sorted(one.name for one in scene.of("PriorityClass"))
+    yield f"PriorityClasses: {', '.join(names[:10]) or 'none'}"
+
+
+CHECKS = (batch_over_traffic, priority_class_absent, priority_preempts_traffic, traffic_no_priority)

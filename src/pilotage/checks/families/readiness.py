@@ -1,0 +1,260 @@
+"""Readiness: pods that get requests before they can answer, or long after they could."""
+# ruff: noqa: D205, D212, D416 - the docstring of a check is its page, in fixed sections
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pilotage.checks.model import (
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Pass,
+    Severity,
+    check,
+)
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Scene
+from pilotage.checks.serving import handler, patience, serving_container, timing
+from pilotage.checks.values import as_text, dig
+from pilotage.checks.workloads import SERVING, Container, Workload
+
+POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
+DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
+MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
+
+_SLOW_SECONDS = 120
+_PROBES = ("readiness", "liveness", "startup")
+
+
+@check(
+    "readiness-missing",
+    title="Pods get traffic from outside before they can answer it",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(DFDS_AMI, POSTHOG),
+    about=SERVING,
+    needs=("Service",),
+    chart_severity=Severity.LOW,
+)
+def readiness_missing(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for workloads to which an Ingress, another route or a Service with a port outside of the cluster
+    leads, and of whose containers none has a readiness probe, nor the serving one a startup probe. Readiness
+    gates count as a probe; pods that stand alone are left out, since nothing replaces them.
+
+    Why it matters
+    Without a probe a pod counts as ready when its process has begun. A rolling update then takes an old pod
+    away for a new one that still loads its code; and a version that never answers replaces all that did.
+
+    Incidents
+    At DFDS some applications had no probes when nodes turned NotReady for short spells. At PostHog pods that
+    could not serve stayed in service for up to 45 minutes, since the probes did not show it.
+
+    Fix
+    Add a readiness probe that asks what a request needs, and `minReadySeconds` where the program may die
+    shortly after its start.
+
+    References
+    - https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
+    """
+    for workload in scene.workloads:
+        exposure = scene.exposed(workload, "edge") if workload.kind in SERVING else None
+        if exposure is None or workload.kind == "Pod":
+            continue
+        container = serving_container(workload, exposure)
+        probed = any(handler(one.probe("readiness")) is not None for one in workload.running)
+        if container is None:
+            continue
+        if probed or workload.pod.get("readinessGates") or handler(container.probe("startup")) is not None:
+            yield Pass(workload.object)
+        elif workload.strategy in {"Recreate", "OnDelete"}:
+            yield NotApplicable(workload.object, "see recreate-behind-traffic and update-waits-for-restart")
+        else:
+            yield Gap(
+                workload.object,
+                f"`{container.name}` gets traffic through {exposure.object.key} as soon as its "
+                "process begins",
+                container.path,
+                evidence=("readinessProbe: absent", "startupProbe: absent"),
+                related=(exposure.object,),
+            )
+
+
+@check(
+    "readiness-leaves-late",
+    title="A pod that does not answer gets traffic for minutes",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(POSTHOG,),
+    about=SERVING,
+    needs=("Service",),
+)
+def readiness_leaves_late(scene: Scene) -> Answers:
+    """
+    What it does
+    Works out how long a pod behind traffic from outside may fail its readiness probe before it leaves
+    (`failureThreshold`, `periodSeconds` and `timeoutSeconds`) and speaks up at two minutes or more.
+
+    Why it matters
+    All that time the balancer sends it its share of the requests, and each one fails or hangs. With three
+    replicas it is a third of the traffic.
+
+    Incidents
+    At PostHog pods that could not serve went on getting requests for up to 45 minutes, because the probes
+    did not take them out.
+
+    Fix
+    Ask every few seconds and leave after two or three failures; a readiness probe kills nothing, so it may
+    be quick.
+
+    References
+    - https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/
+    """
+    for workload in scene.workloads:
+        exposure = scene.exposed(workload, "edge") if workload.kind in SERVING else None
+        if exposure is None:
+            continue
+        container = serving_container(workload, exposure)
+        probe = container.probe("readiness") if container is not None else {}
+        if container is None or handler(probe) is None:
+            continue
+        if patience(probe) < _SLOW_SECONDS:
+            yield Pass(workload.object)
+            continue
+        keys = ("failureThreshold", "periodSeconds", "timeoutSeconds")
+        yield Gap(
+            workload.object,
+            f"`{container.name}` may fail for {patience(probe)} s before it gets no more traffic",
+            (*container.path, "readinessProbe"),
+            evidence=tuple(f"{key}: {timing(probe, key)}" for key in keys),
+            related=(exposure.object,),
+        )
+
+
+@check(
+    "probe-port-undeclared",
+    title="A probe asks a port by a name that the container does not have",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(MONZO,),
+    about=SERVING,
+)
+def probe_port_undeclared(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for liveness, readiness and startup probes whose port is a name that no port of that container
+    bears.
+
+    Why it matters
+    The kubelet cannot resolve the name, so the probe fails each time. With a readiness probe no pod of the
+    new version ever gets a request and the rollout hangs; with a liveness or startup probe it is killed
+    without end.
+
+    Incidents
+    No public incident with this very line is known to us. At Monzo a Service whose endpoints were none broke
+    the proxy that read it; an unready pod leaves a Service empty, too.
+
+    Fix
+    Name the container's port, or give the probe the number.
+
+    References
+    -
+      https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/#define-a-tcp-liveness-probe
+    """
+    for workload in scene.workloads:
+        if workload.kind not in SERVING:
+            continue
+        named = list(_named_ports(workload))
+        wrong = [
+            (container, which, kind, name)
+            for container, which, kind, name in named
+            if name not in {as_text(port.get("name")) for port in container.ports}
+        ]
+        if wrong:
+            container, which, kind, name = wrong[0]
+            yield Gap(
+                workload.object,
+                f"The {which} probe of `{container.name}` asks port `{name}`, which the container does not "
+                "declare: it always fails",
+                (*container.path, f"{which}Probe", kind, "port"),
+                evidence=(
+                    f"{which}Probe.{kind}.port: {name}",
+                    f"ports: {[port.get('name') or port.get('containerPort') for port in container.ports]}",
+                ),
+            )
+        elif named:
+            yield Pass(workload.object)
+
+
+def _named_ports(workload: Workload) -> Iterator[tuple[Container, str, str, str]]:
+    for container in workload.running:
+        for which in _PROBES:
+            for kind in ("httpGet", "tcpSocket"):
+                name = dig(container.probe(which), kind, "port")
+                if isinstance(name, str) and name and not name.isdigit():
+                    yield container, which, kind, name
+
+
+@check(
+    "unready-behind-edge",
+    title="A Service sends traffic from outside to pods that are not ready",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(POSTHOG,),
+    about=("Service",),
+)
+def unready_behind_edge(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for Services with `publishNotReadyAddresses: true` (or the old annotation
+    `service.alpha.kubernetes.io/tolerate-unready-endpoints`) to which an Ingress or another route leads, or
+    that have a port outside of the cluster.
+
+    Why it matters
+    The setting lets members of a store find each other while they start. On a Service for requests it
+    switches readiness off: pods that start, that fail and that are about to end all get their share.
+
+    Incidents
+    At PostHog pods in a crash loop stayed in service for up to 45 minutes, and most evaluations of a region
+    failed.
+
+    Fix
+    Keep the setting for a headless Service of its own; route traffic through one without it.
+
+    References
+    - https://kubernetes.io/docs/concepts/services-networking/service/#headless-services
+    """
+    for service in scene.of("Service"):
+        old = service.annotations.get("service.alpha.kubernetes.io/tolerate-unready-endpoints")
+        stated = service.spec.get("publishNotReadyAddresses") is True
+        if not stated and str(old).lower() != "true":
+            yield Pass(service)
+            continue
+        leading = _leads_from_outside(scene, service)
+        if leading is None:
+            yield NotApplicable(service, "no traffic from outside goes through it")
+            continue
+        path = ("spec", "publishNotReadyAddresses") if stated else ("metadata", "annotations")
+        yield Gap(
+            service,
+            f"{leading.key} sends traffic through it to pods that are not ready",
+            path,
+            evidence=(
+                "spec.publishNotReadyAddresses: true" if stated else "tolerate-unready-endpoints: true",
+            ),
+            confidence=Confidence.HIGH,
+            related=(leading,),
+        )
+
+
+def _leads_from_outside(scene: Scene, service: KubeObject) -> KubeObject | None:
+    routes = scene.routes_to(service)
+    if routes:
+        return routes[0].route
+    return service if as_text(service.spec.get("type")) in {"LoadBalancer", "NodePort"} else None
+
+
+CHECKS = (probe_port_undeclared, readiness_leaves_late, readiness_missing, unready_behind_edge)
