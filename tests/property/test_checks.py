@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
 from pilotage.checks.dialect import DialectError, compose, load, plain_value, position_of
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_paths, read_text
+from pilotage.checks.readers.reading import Reading
 from pilotage.checks.registry import all_checks
 from pilotage.checks.reports import as_github, as_json, as_junit, as_markdown, as_sarif, as_text
 from pilotage.checks.runner import RunSettings, run
@@ -42,6 +44,10 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 @functools.cache
 def fixtures() -> list[dict[str, Any]]:
     return [dict(one.data) for one in read_paths([str(FIXTURES)]).objects]
+
+
+def scene_of(objects: list[dict[str, Any]], *, live: bool = False) -> Scene:
+    return assemble(Reading(objects=[KubeObject(one) for one in objects]), live=live)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -73,8 +79,7 @@ def spoilt(draw: st.DrawFn) -> list[dict[str, Any]]:
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(spoilt(), st.booleans())
 def test_checks_and_reports_survive_any_value(objects: list[dict[str, Any]], live: bool) -> None:
-    scene = Scene([KubeObject(one) for one in objects], live=live)
-    report = run(all_checks(), scene)
+    report = run(all_checks(), scene_of(objects, live=live))
     for form in (as_github, as_json, as_junit, as_markdown, as_sarif, as_text):
         assert form.render(report, {})
 
@@ -84,7 +89,7 @@ def test_checks_and_reports_survive_any_value(objects: list[dict[str, Any]], liv
 def test_places_of_findings_are_in_the_file(objects: list[dict[str, Any]]) -> None:
     text = "---\n".join(yaml.safe_dump(one) for one in objects)
     reading = read_text(text, "spoilt.yaml")
-    report = run(all_checks(), Scene(reading.objects), reading=reading)
+    report = run(all_checks(), assemble(reading), reading=reading)
     lines = text.split("\n")
     for finding in report.findings:
         assert 1 <= finding.place.line <= len(lines)
@@ -94,11 +99,11 @@ def test_places_of_findings_are_in_the_file(objects: list[dict[str, Any]]) -> No
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(spoilt(), st.randoms(use_true_random=False))
 def test_baseline_holds_when_documents_move(objects: list[dict[str, Any]], order: Any) -> None:
-    first = run(all_checks(), Scene([KubeObject(one) for one in objects]))
+    first = run(all_checks(), scene_of(objects))
     moved = list(objects)
     order.shuffle(moved)
     counts = baseline_of(first.findings)
-    second = run(all_checks(), Scene([KubeObject(one) for one in moved]), RunSettings(baseline=counts))
+    second = run(all_checks(), scene_of(moved), RunSettings(baseline=counts))
     if len({KubeObject(one).key for one in objects}) == len(objects):
         assert not second.findings
         assert second.gone == 0
@@ -144,14 +149,20 @@ def test_numbers_mean_what_they_say(number: int, form: str) -> None:
     assert plain_value(form.format(number)) == number
 
 
-@given(st.sampled_from(sorted(all_checks())), st.data())
+WITH_MANIFESTS = sorted(check for check in all_checks() if any((FIXTURES / check).glob("bad-*.yaml")))
+
+
+@settings(deadline=None)
+@given(st.sampled_from(WITH_MANIFESTS), st.data())
 def test_an_ignore_silences_its_check_and_no_other(check: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(sorted((FIXTURES / check).glob("bad-*.yaml"))))
     objects = [dict(one.data) for one in read_paths([str(case)]).objects]
-    before = run(all_checks(), Scene([KubeObject(one) for one in objects]))
+    before = run(all_checks(), scene_of(objects))
     for one in objects:
-        one["metadata"] = {**one["metadata"], "annotations": {"pilotage.dev/ignore": f"{check}: tried"}}
-    after = run(all_checks(), Scene([KubeObject(one) for one in objects]))
+        kept = one["metadata"].get("annotations") or {}
+        ignore = {"pilotage.dev/ignore": f"{check}: tried"}
+        one["metadata"] = {**one["metadata"], "annotations": {**kept, **ignore}}
+    after = run(all_checks(), scene_of(objects))
     others = [finding.fingerprint for finding in before.findings if finding.check != check]
     assert [finding.fingerprint for finding in after.findings] == others
     assert {ignored.finding.check for ignored in after.ignored} == {check}
