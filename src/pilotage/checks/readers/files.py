@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.charts import ARCHIVES, CHART, HelmChoices, is_archive, render_chart
-from pilotage.checks.readers.corefile import CorefileReader
+from pilotage.checks.readers.corefile import CorefileReader, join_imports
 from pilotage.checks.readers.haproxy import HaproxyReader, join_haproxy
 from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
 from pilotage.checks.readers.kustomize import (
@@ -23,7 +23,7 @@ from pilotage.checks.readers.kustomize import (
     used_files,
 )
 from pilotage.checks.readers.manifests import ManifestReader
-from pilotage.checks.readers.nginx import NginxReader
+from pilotage.checks.readers.nginx import NginxReader, join_includes
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
 from pilotage.checks.rules.patterns import path_matches
 from pilotage.core.errors import NotFound
@@ -93,6 +93,8 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
         before.complain(name, into)
     drop_patches(into)
     join_haproxy(into)
+    join_includes(into)
+    join_imports(into)
     return into
 
 
