@@ -220,7 +220,7 @@ def hp_server_unchecked(scene: Scene) -> Answers:
 def _unchecked_gap(proxy: Proxy, servers: list[Server], unchecked: list[Server]) -> Gap:
     named = ", ".join(f"`{one.name}`" for one in unchecked[:4])
     more = f" and {len(unchecked) - 4} more" if len(unchecked) > 4 else ""  # noqa: PLR2004
-    idle = health_check(proxy).statement
+    idle = health_check(proxy).statement if health_check(proxy).kind else None
     evidence = [str(unchecked[0].statement)[:120]]
     if idle is not None:
         evidence.append(f"{idle}: it asks only servers with `check`")
@@ -283,8 +283,13 @@ def hp_check_connect_only(scene: Scene) -> Answers:
             f"{group.names}: in `mode http`, servers are checked by a TCP connection only; one that hangs or "
             "answers 500 stays in rotation",
             ("option httpchk",),
-            evidence=(str(checked_servers(group.proxies[0])[0].statement)[:120], "no option httpchk"),
+            evidence=(str(checked_servers(group.proxies[0])[0].statement)[:120], _how(group.proxies[0])),
         )
+
+
+def _how(proxy: Proxy) -> str:
+    line = health_check(proxy).statement
+    return f"{line}, without rules" if line is not None else "no option httpchk"
 
 
 @check(

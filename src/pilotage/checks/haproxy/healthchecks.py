@@ -21,8 +21,8 @@ class HealthCheck:
     """The check of a backend.
 
     Attributes:
-        kind: `httpchk`, `tcp-check` …; empty for a mere connection.
-        statement: the line that chooses it; None for a mere connection.
+        kind: `httpchk`, `tcp-check` …; empty for a mere connection, also one of `tcp-check` without rules.
+        statement: the line that chooses it; None where there is none.
         method: the method of an HTTP check.
         uris: what an HTTP check asks for, one a request; each with the line that says so.
         stated: whether somebody wrote down what it asks for.
@@ -41,6 +41,8 @@ def health_check(proxy: Settings) -> HealthCheck:
     if chosen is None or where is None:
         return HealthCheck()
     kind = chosen.word(1)
+    if kind == "tcp-check" and not any(where.all("tcp-check expect")):
+        return HealthCheck(statement=chosen)
     if kind != "httpchk":
         return HealthCheck(kind, chosen)
     method, uri = _of_option(chosen)
