@@ -12,6 +12,7 @@ from pilotage.checks.readers.live import ClusterQuestion, read_cluster
 from pilotage.checks.readers.role import account, as_yaml, cluster_role
 from pilotage.checks.registry import all_checks
 from pilotage.checks.runner import RunSettings, chosen
+from pilotage.cli.check.own import known_checks, unlisted
 from pilotage.cli.check.running import Wishes, finish, run_options, settings_of
 from pilotage.cli.library.progress import named_bar
 from pilotage.core.errors import UnknownTerm
@@ -61,7 +62,9 @@ def cluster(
     settings = settings_of(asked)
     question = ClusterQuestion(kubeconfig, context, namespaces, server_timeout)
     with named_bar("Reading the cluster") as progress:
-        found = read_cluster(question, chosen(all_checks(), settings).values(), progress)
+        checks = chosen(known_checks(asked.checks), settings).values()
+        found = read_cluster(question, checks, progress)
+    found.blind = {**unlisted(checks), **found.blind}
     return finish(found.scene(), found.reading, settings, asked)
 
 

@@ -11,14 +11,15 @@ from typing import Any
 import click
 
 from pilotage.checks.baseline import Baseline
+from pilotage.checks.model import Check
 from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.changes import read_before
 from pilotage.checks.readers.charts import HelmChoices
 from pilotage.checks.readers.definitions import read_definitions
 from pilotage.checks.readers.files import Reach, read_paths
-from pilotage.checks.registry import all_checks
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
+from pilotage.cli.check.own import known_checks
 from pilotage.cli.check.running import Wishes, finish, policy_of, run_options, settings_of, version_of
 
 
@@ -103,7 +104,8 @@ def files(
     definitions = read_definitions(crds)
     before = None
     if changed_since is not None:
-        before = _before(paths, changed_since, reach, {"version": target, "definitions": definitions})
+        checks = known_checks(asked.checks)
+        before = _before(paths, changed_since, reach, checks, {"version": target, "definitions": definitions})
     reading = read_paths(paths, reach=reach)
     if values and not reading.charts:
         raise click.UsageError("--values: there is no Helm chart among the paths")
@@ -111,10 +113,12 @@ def files(
     return finish(assemble(reading, version=target, definitions=definitions), reading, settings, asked)
 
 
-def _before(paths: tuple[str, ...], ref: str, reach: Reach, aim: Mapping[str, Any]) -> Baseline:
+def _before(
+    paths: tuple[str, ...], ref: str, reach: Reach, checks: Mapping[str, Check], aim: Mapping[str, Any]
+) -> Baseline:
     """The findings that were there before the change; what was ignored then is not among them."""
     reading = read_before(paths, ref, lambda names: read_paths(names, reach=reach))
-    report = run(all_checks(), assemble(reading, **aim), RunSettings(), reading=reading)
+    report = run(checks, assemble(reading, **aim), RunSettings(), reading=reading)
     return Baseline.of(report.findings)
 
 

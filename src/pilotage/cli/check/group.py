@@ -15,6 +15,8 @@ COMMANDS = {
     "list": (f"{_AT}.knowledge:list_", "The checks, with the incidents behind them."),
     "explain": (f"{_AT}.knowledge:explain", "The page of a check."),
     "coverage": (f"{_AT}.knowledge:coverage", "Which incidents of the library have a check."),
+    "test": (f"{_AT}.test:test", "Try checks of your own on their cases."),
+    "export": (f"{_AT}.export:export", "Write checks as admission policies of Kubernetes."),
 }
 
 

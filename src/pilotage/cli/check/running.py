@@ -18,7 +18,6 @@ import click
 from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
 from pilotage.checks.model import Check, Severity
 from pilotage.checks.readers.reading import Reading
-from pilotage.checks.registry import all_checks
 from pilotage.checks.report import Report
 from pilotage.checks.reports import as_github, as_json, as_junit, as_markdown, as_sarif, as_text
 from pilotage.checks.reports.words import Lang
@@ -27,6 +26,7 @@ from pilotage.checks.rules.toml_file import NEVER, CheckPolicy, find_file, read_
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import Scene
 from pilotage.cli.check.incidents import incidents_of
+from pilotage.cli.check.own import known_checks
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.core.errors import UserError
 
@@ -88,6 +88,12 @@ _OPTIONS = (
         help="The pilotage.toml to go by; default: the nearest one from here upwards.",
     ),
     click.option("--no-config", is_flag=True, help="Go by no pilotage.toml."),
+    click.option(
+        "--checks",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="File or folder of checks of your own; repeatable.",
+    ),
 )
 
 
@@ -106,6 +112,7 @@ class Wishes:
     write_baseline: Path | None
     config: Path | None
     no_config: bool
+    checks: tuple[Path, ...]
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -124,7 +131,7 @@ def policy_of(wishes: Wishes) -> CheckPolicy:
         return CheckPolicy()
     if wishes.config is None:
         path = Path(os.path.relpath(path))
-    return read_policy(path, all_checks())
+    return read_policy(path, known_checks(wishes.checks))
 
 
 def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None = None) -> RunSettings:
@@ -136,7 +143,7 @@ def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None =
         before: findings that were there before the change in question.
     """
     policy = policy_of(wishes)
-    checks = all_checks()
+    checks = known_checks(wishes.checks)
     said = dict(_severity(text) for text in wishes.severities)
     return RunSettings(
         select=wishes.select or policy.select,
@@ -167,7 +174,7 @@ def _by_id(said: Mapping[str, Severity], checks: Mapping[str, Check]) -> dict[st
 def finish(scene: Scene, reading: Reading, settings: RunSettings, wishes: Wishes) -> int:
     """Runs the checks, prints the report and gives the exit code."""
     policy = policy_of(wishes)
-    report = run(all_checks(), scene, settings, reading=reading)
+    report = run(known_checks(wishes.checks), scene, settings, reading=reading)
     if wishes.write_baseline is not None:
         _write(wishes.write_baseline, baseline_text([*report.findings, *report.known, *report.before]))
     _say(report, wishes, policy)

@@ -1,0 +1,1 @@
+"""Checks that users write themselves: rules in YAML, expressions in CEL."""

@@ -1,0 +1,223 @@
+"""Makes checks of users' rules: with the same answers and ignores as those that are shipped."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pilotage.checks.model import Answer, Answers, Check, Cited, Gap, NotApplicable, Pass, Unknown
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.own.evaluation import Evaluator, Limits, NoAnswer
+from pilotage.checks.own.reading import RELATIONS, read_files
+from pilotage.checks.own.rule import Held, Rule
+from pilotage.checks.own.views import Unseen, variables_of, without_nulls
+from pilotage.checks.scene import Scene
+from pilotage.checks.values import KeyPath, as_list, dotted
+from pilotage.checks.workloads import workload_of
+from pilotage.core.errors import InvalidInput
+
+FAMILY = "own"
+_MOST_EVIDENCE = 5
+
+
+@contextlib.contextmanager
+def own_checks(
+    paths: Sequence[Path], taken: Collection[str] = (), limits: Limits | None = None
+) -> Iterator[dict[str, Check]]:
+    """The checks of some files by id, for as long as they are needed; their process ends with this.
+
+    Args:
+        paths: files and folders of checks.
+        taken: ids that they may not have.
+        limits: what the evaluation of a rule for an object may take.
+
+    Raises:
+        InvalidInput: a file is wrong.
+        MissingExtra: the CEL library is not installed.
+    """
+    rules = read_files(paths, taken)
+    with Evaluator(limits or Limits()) as evaluator:
+        prove(rules, evaluator)
+        yield {rule.stated.id: check_of(rule, evaluator) for rule in rules}
+
+
+def prove(rules: Sequence[Rule], evaluator: Evaluator) -> None:
+    """Has all expressions compiled, so that what the library cannot read is told before anything is checked.
+
+    Raises:
+        InvalidInput: it cannot read one.
+    """
+    for rule in rules:
+        try:
+            evaluator.prove(rule.question)
+        except NoAnswer as error:
+            raise InvalidInput(
+                f"{rule.place}: {rule.stated.id}: an expression cannot be read: {error}",
+                hint="Write it in another way.",
+            ) from error
+
+
+def check_of(rule: Rule, evaluator: Evaluator) -> Check:
+    """The check that asks a rule."""
+    stated = rule.stated
+
+    def look(scene: Scene) -> Answers:
+        for one in _subjects(rule, scene):
+            yield from _answers(rule, one, scene, evaluator)
+
+    kinds = [one.kind for one in stated.kinds]
+    grouped = [f"{one.kind}.{one.group}" for one in stated.kinds if one.group]
+    needs = dict.fromkeys(kind for name in sorted(rule.uses) for kind in RELATIONS.get(name, ()))
+    return Check(
+        id=stated.id,
+        title=stated.title,
+        severity=stated.severity,
+        cited=(
+            *(Cited(one, exact=True) for one in stated.incidents),
+            *(Cited(one, exact=False) for one in stated.alike),
+        ),
+        about=(*kinds, *grouped),
+        needs=tuple(kind for kind in needs if kind not in kinds),
+        chart_severity=stated.chart_severity,
+        page=_page(rule),
+        look=look,
+        family=FAMILY,
+    )
+
+
+def _page(rule: Rule) -> dict[str, str]:
+    stated = rule.stated
+    kinds = ", ".join(one.kind for one in stated.kinds)
+    asked = "\n".join(f"- `{one.stated.expression.strip()}`" for one in rule.held)
+    what = (
+        stated.what
+        or f"Looks at {kinds} and holds {'each item of ' + stated.each if stated.each else 'each'} to:"
+    )
+    none = "None is named." if not (stated.incidents or stated.alike) else "See the incidents that it cites."
+    return {
+        "What it does": what if stated.what else f"{what}\n\n{asked}",
+        "Why it matters": stated.why or f"A rule of your own, in {rule.place}.",
+        "Incidents": none,
+        "Fix": stated.fix,
+        "References": "\n".join(f"- {one}" for one in stated.references) or f"- {rule.place}",
+    }
+
+
+def _subjects(rule: Rule, scene: Scene) -> Iterator[KubeObject]:
+    for kind in rule.stated.kinds:
+        names = [kind.kind, f"{kind.kind}.{kind.group}"] if kind.group else [kind.kind]
+        for one in scene.of(*names):
+            if kind.group is not None and one.group != kind.group:
+                continue
+            view = workload_of(one)
+            # Pods of a Deployment that is looked at itself would each tell the same again.
+            if view is not None and (view.partial or scene.owner(one) is not one):
+                continue
+            yield one
+
+
+def _answers(rule: Rule, one: KubeObject, scene: Scene, evaluator: Evaluator) -> Answers:
+    try:
+        variables = variables_of(one, scene, rule.uses)
+        if rule.each is None:
+            yield from _of_object(rule, one, evaluator.ask(rule.question, variables))
+        else:
+            yield from _of_items(rule, one, variables, evaluator)
+    except (Unseen, NoAnswer) as error:
+        yield Unknown(str(error), one)
+
+
+def _condition(one: KubeObject, answer: dict[str, Any]) -> Answer | None:
+    """What the answer to `when` already says; None where the validations decide."""
+    when = answer["when"]
+    if "fault" in when:
+        return Unknown(f"'when' cannot be told: {when['fault']}", one)
+    if when["value"] is True:
+        return None
+    if when["value"] is False:
+        return NotApplicable(one, "its condition 'when' is not met")
+    return Unknown("'when' gives a text, neither true nor false", one)
+
+
+def _of_object(rule: Rule, one: KubeObject, answer: dict[str, Any]) -> Answers:
+    decided = _condition(one, answer)
+    if decided is not None:
+        yield decided
+        return
+    found = [
+        said
+        for held, result in zip(rule.held, answer["held"], strict=True)
+        if (said := _said(rule, one, held, result, ())) is not None
+    ]
+    yield from found
+    if not found:
+        yield Pass(one)
+
+
+def _of_items(rule: Rule, one: KubeObject, variables: dict[str, Any], evaluator: Evaluator) -> Answers:
+    """One finding for each validation, however many items fail it."""
+    each = rule.each or ()
+    items = as_list(one.get(*each))
+    if not items:
+        yield NotApplicable(one, f"{dotted(each)} is empty or absent")
+        return
+    of: dict[int, list[Answer]] = {position: [] for position in range(len(rule.held))}
+    for number, item in enumerate(items):
+        answer = evaluator.ask(rule.question, {**variables, "item": without_nulls(item)})
+        decided = _condition(one, answer)
+        if decided is not None:
+            yield decided
+            return
+        for position, (held, result) in enumerate(zip(rule.held, answer["held"], strict=True)):
+            said = _said(rule, one, held, result, (*each, number))
+            if said is not None:
+                of[position].append(said)
+    told = [answer for found in of.values() for answer in _joined(found)]
+    yield from told or [Pass(one)]
+
+
+def _joined(found: Sequence[Answer]) -> Iterator[Answer]:
+    gaps = [one for one in found if isinstance(one, Gap)]
+    yield from (one for one in found if not isinstance(one, Gap))
+    if gaps:
+        first, rest = gaps[0], gaps[1:]
+        more = tuple(f"{dotted(one.path)}: {one.message}" for one in rest[:_MOST_EVIDENCE])
+        if len(rest) > _MOST_EVIDENCE:
+            more = (*more, f"and {len(rest) - _MOST_EVIDENCE} more")
+        yield Gap(first.subject, first.message, first.path, evidence=(*first.evidence, *more))
+
+
+def _said(rule: Rule, one: KubeObject, held: Held, result: dict[str, Any], at: KeyPath) -> Answer | None:
+    path = (*at, *held.path)
+    if "fault" in result:
+        return Unknown(f"`{_short(held)}` cannot be told: {result['fault']}", one, path)
+    if result["value"] is True:
+        return None
+    if result["value"] is not False:
+        return Unknown(f"`{_short(held)}` gives a text, neither true nor false", one, path)
+    message = held.stated.message or rule.stated.title
+    made = result.get("message")
+    notes: tuple[str, ...] = ()
+    if made is not None:
+        if isinstance(made.get("value"), str) and made["value"].strip():
+            message = made["value"].strip()
+        else:
+            notes = (f"no message: {made.get('fault', 'its expression gives no text')}",)
+    evidence = (f"{dotted(path)}: {_seen(one.get(*path))}",) if path else ()
+    return Gap(one, message, path, evidence=(*evidence, f"false: {_short(held)}", *notes))
+
+
+def _short(held: Held) -> str:
+    text = " ".join(held.stated.expression.split())
+    return text if len(text) <= 120 else text[:119] + "…"  # noqa: PLR2004
+
+
+def _seen(value: Any) -> str:
+    if value is None:
+        return "absent"
+    if isinstance(value, dict | list):
+        return f"{len(value)} entries"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 120 else text[:119] + "…"  # noqa: PLR2004

@@ -1,0 +1,234 @@
+"""Has users' expressions evaluated in a process of their own, within limits of time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from pilotage.core.errors import MissingExtra, OutsideError
+
+WORKER = "pilotage.checks.own.worker"
+_LIBRARY = "cel"
+_START_SECONDS = 60.0
+_LOOK_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the evaluation of one rule for one object may take.
+
+    Attributes:
+        seconds: time.
+        memory_bytes: memory of the process.
+        deaths: how often a rule may bring the process down or to a halt before it is not asked any more.
+        levels: levels of nesting of an object.
+    """
+
+    seconds: float = 5.0
+    memory_bytes: int = 1 << 30
+    deaths: int = 2
+    levels: int = 400
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each object.
+
+    Attributes:
+        when: whether it is asked at all; empty for always.
+        held: pairs of an expression that must be true and one that makes the message when it is not.
+        functions: the functions that the expressions call.
+    """
+
+    when: str
+    held: tuple[tuple[str, str], ...]
+    functions: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """What the worker reads."""
+        return {"when": self.when, "held": self.held, "functions": self.functions}
+
+
+class NoAnswer(Exception):
+    """A question could not be answered; the text says why."""
+
+
+def need_library() -> None:
+    """Refuses to go on without the library.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    if importlib.util.find_spec(_LIBRARY) is None:
+        raise MissingExtra(
+            "checks of your own need a CEL library", hint='Install it: pip install "pilotage[cel]".'
+        )
+
+
+class _Process:
+    """The worker, and a watch that ends it when an answer takes too long."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.late = False
+        self._deadline = time.monotonic() + _START_SECONDS
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-P", "-m", WORKER, str(limits.memory_bytes), str(limits.seconds)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._over = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while not self._over.wait(_LOOK_SECONDS):
+            if time.monotonic() > self._deadline:
+                self.late = True
+                self._process.kill()
+                return
+
+    def started(self) -> bool:
+        return bool(self._read())
+
+    def complaint(self) -> str:
+        said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
+        return said.strip().rpartition("\n")[2]
+
+    def ask(self, value: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
+        """The answer; None when the process is no more."""
+        stream = self._process.stdin
+        if stream is None:
+            return None
+        self._deadline = time.monotonic() + seconds
+        try:
+            stream.write(json.dumps(value).encode() + b"\n")
+            stream.flush()
+        except OSError:
+            return None
+        answer = self._read()
+        return json.loads(answer) if answer else None
+
+    def _read(self) -> bytes:
+        line = self._process.stdout.readline() if self._process.stdout else b""
+        self._deadline = float("inf")
+        return line if line.endswith(b"\n") else b""
+
+    def end(self) -> int:
+        """Ends it; the code with which it ended by itself, else that of being killed."""
+        self._over.set()
+        self._process.kill()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        return self._process.wait()
+
+
+@dataclass
+class Evaluator:
+    """Asks questions of objects; starts the process when it is first needed.
+
+    Attributes:
+        limits: what one answer may take.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    _process: _Process | None = field(default=None, init=False)
+    _asked: Question | None = field(default=None, init=False)
+    _deaths: dict[Question, int] = field(default_factory=dict, init=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._process is not None:
+            self._process.end()
+            self._process, self._asked = None, None
+
+    def prove(self, question: Question) -> None:
+        """Has the expressions compiled.
+
+        Raises:
+            NoAnswer: the library cannot read one.
+            OutsideError: the process does not start.
+        """
+        self._prepare(question)
+
+    def ask(self, question: Question, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The worker's answer about one object.
+
+        Args:
+            question: the expressions.
+            variables: name -> value, plain JSON.
+
+        Raises:
+            NoAnswer: it took too long, the process died, the object is nested too deep.
+            OutsideError: the process does not start.
+        """
+        if any(deeper_than(value, self.limits.levels) for value in variables.values()):
+            raise NoAnswer(f"the object is nested more than {self.limits.levels} levels deep")
+        if self._deaths.get(question, 0) >= self.limits.deaths:
+            raise NoAnswer(f"not asked any more: it failed {self.limits.deaths} times before")
+        process = self._prepare(question)
+        answer = process.ask(variables, self.limits.seconds)
+        if answer is None:
+            self._deaths[question] = self._deaths.get(question, 0) + 1
+            raise NoAnswer(self._obituary(process))
+        return answer
+
+    def _prepare(self, question: Question) -> _Process:
+        if self._process is None:
+            need_library()
+            self._process = _Process(self.limits)
+            if not self._process.started():
+                why = self._process.complaint()
+                self.close()
+                raise OutsideError(
+                    f"the process for your own checks does not start: {why or 'it says nothing'}",
+                    hint="Is there enough memory, and can this Python start another one?",
+                )
+        if self._asked != question:
+            answer = self._process.ask(question.as_json(), self.limits.seconds)
+            if answer is None:
+                raise NoAnswer(self._obituary(self._process))
+            if "fault" in answer:
+                raise NoAnswer(str(answer["fault"]))
+            self._asked = question
+        return self._process
+
+    def _obituary(self, process: _Process) -> str:
+        late = process.late
+        code = process.end()
+        self._process, self._asked = None, None
+        if late:
+            return f"the expression took more than {self.limits.seconds:g} s"
+        return f"the expression brought its process down (code {code}): too much memory, or too deep"
+
+
+def deeper_than(value: Any, levels: int) -> bool:
+    """Whether a JSON value is nested deeper than this."""
+    layer: list[Any] = [value]
+    for _ in range(levels):
+        layer = [inner for one in layer for inner in _inside(one)]
+        if not layer:
+            return False
+    return True
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from (one for one in value.values() if isinstance(one, dict | list))
+    elif isinstance(value, list):
+        yield from (one for one in value if isinstance(one, dict | list))

@@ -1,0 +1,81 @@
+"""Makes policies of users' own checks, where an API server can evaluate them."""
+
+from __future__ import annotations
+
+from pilotage.checks.own.parser import parse
+from pilotage.checks.own.rule import Held, KindOf, Rule
+from pilotage.checks.own.tree import (
+    Binary,
+    Call,
+    Index,
+    Literal,
+    Name,
+    Node,
+    Select,
+    Unary,
+    free_names,
+    text_of,
+)
+from pilotage.checks.policies.policy import RESOURCES, Condition, NotExpressible, Policy, Resource
+from pilotage.checks.values import KeyPath
+
+_KNOWN = {"object", "item", "namespaceObject"}
+
+
+def policy_of(rule: Rule) -> Policy:
+    """The policy of a rule.
+
+    Raises:
+        NotExpressible: it uses what an API server does not have.
+    """
+    if foreign := sorted(rule.uses - _KNOWN):
+        raise NotExpressible(f"it uses '{foreign[0]}', which only a whole scene can tell")
+    return Policy(
+        check=rule.stated.id,
+        resources=tuple(_resource(one) for one in rule.stated.kinds),
+        conditions=tuple(_condition(rule, one) for one in rule.held),
+    )
+
+
+def _resource(kind: KindOf) -> Resource:
+    known = RESOURCES.get(kind.kind)
+    if known is not None and kind.group in {None, known.group}:
+        return known
+    if kind.group is None or kind.resource is None:
+        raise NotExpressible(f"its kind {kind.kind} has no 'group' and 'resource'")
+    return Resource(kind.group, "*", kind.resource)
+
+
+def _condition(rule: Rule, held: Held) -> Condition:
+    whole = held.expression
+    if rule.each is not None:
+        whole = _for_each(rule.each, whole)
+    if rule.when is not None:
+        whole = Binary("||", Unary("!", rule.when), whole)
+    return Condition(
+        text=text_of(whole),
+        expression=whole,
+        message=" ".join((held.stated.message or rule.stated.title).split()),
+        message_expression=_message(rule, held),
+    )
+
+
+def _message(rule: Rule, held: Held) -> str:
+    """The expression of the message, where it is about the object and not about one of its items."""
+    text = held.stated.message_expression
+    if text is None or rule.stated.variables:
+        return ""
+    node = parse(text)
+    return text_of(node) if all(name.name in _KNOWN - {"item"} for name in free_names(node)) else ""
+
+
+def _for_each(path: KeyPath, expression: Node) -> Node:
+    """The same for all items of a list that may be absent."""
+    node: Node = Name("object")
+    for part in path:
+        if isinstance(part, int):
+            node = Index(node, Literal(str(part)), optional=True)
+        else:
+            node = Select(node, part, optional=True)
+    items = Call("orValue", node, (parse("[]"),))
+    return Call("all", items, (Name("item"), expression))
