@@ -101,7 +101,7 @@ class _Entry:
         """The text of `KEY-data`, which is base64, or of the file that `KEY` names."""
         if data := self.text(f"{key}-data"):
             try:
-                return base64.b64decode(data, validate=False).decode("utf-8")
+                return base64.b64decode(data, validate=True).decode("utf-8")
             except ValueError as error:
                 raise ConfigError(f"{self.file}: {key}-data is not base64 of a PEM text") from error
         return self.content(key)
