@@ -35,7 +35,11 @@ class Folder:
         found = [] if pattern.startswith("..") else sorted(self.folder.glob(pattern))
         if not found and not (self.folder / pattern).parent.is_dir():
             return None
-        return [text for path in found if (text := self._text(path)) is not None]
+        # As the shell has it, a star stands for no hidden file.
+        shown = [
+            path for path in found if not path.name.startswith(".") or pattern.rpartition("/")[2][0] == "."
+        ]
+        return [text for path in shown if (text := self._text(path)) is not None]
 
     def _text(self, path: Path) -> Text | None:
         real = os.path.realpath(path)
