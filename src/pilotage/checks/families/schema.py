@@ -277,8 +277,7 @@ def null_value(scene: Scene) -> Answers:
     """
     What it does
     Looks for keys without a value (`limits:` with nothing below, `null`, `~`) in fields that guard, for empty
-    items of lists, and in custom resources for nulls that their definition does not allow, which are of high
-    severity, since the API server refuses those.
+    items of lists. In lists of custom resources the API server refuses them: those are of high severity.
 
     Why it matters
     In a field of Kubernetes itself, null means "absent", and the default is used: `limits:` with nothing
@@ -304,7 +303,7 @@ def null_value(scene: Scene) -> Answers:
         if not wrong:
             yield Pass(look.object)
         for fault in wrong:
-            refused = look.custom and not fault.shape.nullable
+            refused = _is_refused(look, fault)
             yield Gap(
                 look.object,
                 words.null(fault, refused=refused),
@@ -315,10 +314,14 @@ def null_value(scene: Scene) -> Answers:
 
 
 def _null_matters(look: Look, fault: Fault) -> bool:
-    last = fault.path[-1] if fault.path else ""
     if look.custom and look.shape is not None and fault.path[:1] != ("metadata",):
-        return not fault.shape.nullable
-    return isinstance(last, int) or is_guard(last)
+        return _is_refused(look, fault)
+    return isinstance(fault.path[-1], int) or is_guard(fault.path[-1])
+
+
+def _is_refused(look: Look, fault: Fault) -> bool:
+    """In a custom resource null is as good as absent, but in a list it is an item of no type."""
+    return look.custom and isinstance(fault.path[-1], int) and not fault.shape.nullable
 
 
 @check(

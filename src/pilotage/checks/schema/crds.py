@@ -89,51 +89,45 @@ class _Maker:
         self.published = published
         self.keeps = keeps
 
-    def shape(self, schema: Any, depth: int, *, kept: bool = False) -> Shape:
+    def shape(self, schema: Any, depth: int) -> Shape:
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return Anything()
-        shape = self._typed(schema, depth, kept=kept)
+        shape = self._typed(schema, depth)
         shape.nullable = schema.get("nullable") is True or "default" in schema
         return shape
 
-    def _typed(self, schema: Mapping[str, Any], depth: int, *, kept: bool) -> Shape:
+    def _typed(self, schema: Mapping[str, Any], depth: int) -> Shape:
         if schema.get("x-kubernetes-int-or-string") is True:
             return Scalar("p")
         kind = schema.get("type")
         if kind == "object":
-            return self._object(schema, depth, kept=kept)
+            return self._object(schema, depth)
         if kind == "array":
-            return Sequence(self.shape(schema.get("items"), depth + 1, kept=kept), _keys(schema))
+            return Sequence(self.shape(schema.get("items"), depth + 1), _keys(schema))
         if isinstance(kind, str) and kind in _OF:
             return _scalar(schema, kind)
         return Anything()
 
-    def _object(self, schema: Mapping[str, Any], depth: int, *, kept: bool) -> Shape:
+    def _object(self, schema: Mapping[str, Any], depth: int) -> Shape:
         free = schema.get("additionalProperties")
         if free is not None and free is not False and not schema.get("properties"):
             return Free(Anything() if free is True else self.shape(free, depth + 1))
-        return self.struct(schema, depth, kept=kept)
+        return self.struct(schema, depth)
 
-    def struct(self, schema: Mapping[str, Any], depth: int, *, kept: bool = False) -> Struct:
-        """A mapping with the fields of a schema.
-
-        Args:
-            schema: the schema.
-            depth: how deep it lies.
-            kept: whether what is around it keeps unknown fields, which holds until fields are named again.
-        """
+    def struct(self, schema: Mapping[str, Any], depth: int) -> Struct:
+        """A mapping with the fields of a schema; whether it keeps others does not hold for those inside."""
         properties = as_map(schema.get("properties"))
         keeps = self.keeps or schema.get("x-kubernetes-preserve-unknown-fields") is True
-        keeps = keeps or (kept and not properties)
-        fields = {key: self.shape(value, depth + 1, kept=keeps) for key, value in properties.items()}
-        if schema.get("x-kubernetes-embedded-resource") is True:
-            fields |= {"apiVersion": Scalar("s"), "kind": Scalar("s")}
-            fields["metadata"] = self.published.named("meta.v1.ObjectMeta")
+        fields = {key: self.shape(value, depth + 1) for key, value in properties.items()}
         required = tuple(
             key
             for key in as_list(schema.get("required"))
             if isinstance(key, str) and "default" not in as_map(properties.get(key))
         )
+        if schema.get("x-kubernetes-embedded-resource") is True:
+            fields |= {"apiVersion": Scalar("s"), "kind": Scalar("s")}
+            fields["metadata"] = self.published.named("meta.v1.ObjectMeta")
+            required = (*required, "apiVersion", "kind")
         return Struct("", fields, required, open=keeps, blank=False)
 
 

@@ -109,7 +109,7 @@ class Shape:
     """What a value may be.
 
     Attributes:
-        nullable: whether null stands for "absent" and does no harm to the type.
+        nullable: whether null may stand in a list of these; as the value of a field it means "absent".
     """
 
     __slots__ = ("_test", "nullable")
@@ -237,7 +237,7 @@ class Struct(Shape):
         fields: field -> shape.
         required: fields that must be there.
         open: whether other fields are kept.
-        blank: whether an empty text or null in a required field counts as absent, as with built-in kinds.
+        blank: whether an empty text in a required field counts as absent, as with built-in kinds.
         known: fields of other versions -> first and last minor version that have them.
     """
 
@@ -263,7 +263,8 @@ class Struct(Shape):
 
     def _make(self) -> Test:
         tests = _Tests(self)
-        required, blank = self.required, self.blank
+        required = self.required
+        named = tuple(key for key in required if self.blank and _is_text(self.fields.get(key)))
 
         def fits(value: Any) -> bool:
             if value.__class__ is not dict:
@@ -272,20 +273,24 @@ class Struct(Shape):
                 test = tests[key]
                 if item.__class__ is not test and (test.__class__ is type or not test(item)):
                     return False
-            if blank:
-                return not required or all(value.get(key) not in _ABSENT for key in required)
-            return all(key in value for key in required)
+            if not required:
+                return True
+            return all(key in value for key in required) and all(value[key] for key in named)
 
         return fits
 
 
-_ABSENT = (None, "")
-"""To the API server an empty text is as absent as none, where something must be there."""
-
-
 def lacks(shape: Struct, value: dict[str, Any], key: str) -> bool:
-    """Whether a required field is missing."""
-    return value.get(key) in _ABSENT if shape.blank else key not in value
+    """Whether a required field is missing: absent, null, and with built-in kinds an empty text."""
+    found = value.get(key)
+    return found is None or (found == "" and shape.blank and _is_text(shape.fields.get(key)))
+
+
+_TEXTS = frozenset("spy")
+
+
+def _is_text(shape: Shape | None) -> bool:
+    return isinstance(shape, Scalar) and shape.code in _TEXTS
 
 
 class _Tests(dict[str, Any]):

@@ -22,6 +22,8 @@ from pilotage.checks.values import as_map, as_text
 from pilotage.checks.workloads import workload_of
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_FORGOTTEN = "a cluster keeps nothing that it does not know"
+_OF_LIVE = (Rule.UNKNOWN, Rule.REPEATED)
 _PLACEHOLDER = ("${", "{{", "$(")
 
 
@@ -34,7 +36,7 @@ class Look:
         data: what was looked at: the object as somebody wrote it.
         shape: what it should be; None where there is nothing to compare it with.
         faults: what does not fit.
-        why: why there is nothing to compare it with.
+        why: why there is nothing to compare it with, or nothing but what a cluster shows.
         custom: whether it is a custom resource.
     """
 
@@ -80,13 +82,21 @@ class Survey:
     def _look(self, one: KubeObject) -> Look:
         data = as_applied(one)
         if data is None:
-            return Look(one, one.data, why="a cluster keeps nothing that it does not know")
+            return self._look_at_live(one)
         if any(key[:1] == "$" for key in one.data):
             return Look(one, data, why="it is a patch, a piece of an object")
         shape = self.published.of(one.api_version, one.kind)
         if shape is not None:
             return _compared(one, data, shape)
         return self._look_at_custom(one, data)
+
+    def _look_at_live(self, one: KubeObject) -> Look:
+        """Of an object that the server has taken, written nobody knows how: keys that stand twice."""
+        shape = self.published.of(one.api_version, one.kind)
+        if shape is None or shape.fits(one.data):
+            return Look(one, one.data, shape, why=_FORGOTTEN)
+        found = tuple(fault for fault in faults(one.data, shape) if fault.rule is Rule.REPEATED)
+        return Look(one, one.data, shape, found, _FORGOTTEN)
 
     def _look_at_custom(self, one: KubeObject, data: Mapping[str, Any]) -> Look:
         versions = self.defined(one)
@@ -150,8 +160,11 @@ def looks(scene: Scene) -> Iterator[Look]:
 def answers(scene: Scene, *rules: Rule) -> Iterator[tuple[Look, list[Fault]] | NotApplicable | Pass]:
     """Objects with faults of some kinds; for the others what there is to say."""
     for look in looks(scene):
-        if look.shape is None:
+        if look.shape is None or (look.why and Rule.REPEATED not in rules):
             yield NotApplicable(look.object, look.why)
+            continue
+        if look.object.live and not set(rules) & set(_OF_LIVE):
+            yield NotApplicable(look.object, "the API server has taken it")
             continue
         found = [fault for fault in look.faults if fault.rule in rules]
         if found:
