@@ -21,11 +21,13 @@ class Ignored:
         finding: the finding.
         reason: the user's reason.
         place: where the decision stands.
+        by_rule: whether a rule of `pilotage.toml` says so, not the object or its file.
     """
 
     finding: Finding
     reason: str
     place: Place
+    by_rule: bool = False
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,9 @@ def _file(raw: list[_Raw], report: Report, settings: RunSettings) -> None:
     for one in _once(sorted(raw, key=lambda one: one.document)):
         finding = one.finding()
         if one.ignore is not None:
-            report.ignored.append(Ignored(finding, one.ignore.reason, one.ignore.place))
+            report.ignored.append(
+                Ignored(finding, one.ignore.reason, one.ignore.place, isinstance(one.ignore, Rule))
+            )
         elif settings.before is not None and settings.before.takes(finding):
             report.before.append(finding)
         elif settings.baseline is not None and settings.baseline.takes(finding):

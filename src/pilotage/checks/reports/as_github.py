@@ -7,6 +7,7 @@ from pilotage.checks.objects import Place
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
 from pilotage.checks.reports.words import summary
+from pilotage.core.text import printable
 
 _LEVELS = {
     Severity.CRITICAL: "error",
@@ -38,7 +39,8 @@ def _command(level: str, place: Place, title: str, body: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = (printable(line) for line in text.splitlines())
+    return "\n".join(lines).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

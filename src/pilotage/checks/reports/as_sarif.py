@@ -20,6 +20,8 @@ _LEVELS = {
     Severity.MEDIUM: "warning",
     Severity.LOW: "note",
 }
+_PROBLEMS = {"error": "error", "warning": "warning", "note": "recommendation"}
+"""Level -> the word by which code scanning sorts rules that are not about security."""
 _RANKS = {Severity.CRITICAL: 95.0, Severity.HIGH: 75.0, Severity.MEDIUM: 50.0, Severity.LOW: 25.0}
 
 
@@ -30,7 +32,9 @@ def render(report: Report, incidents: Incidents) -> str:
     results = [_result(one, numbers, incidents) for one in report.findings]
     for ignored in report.ignored:
         suppressed = _result(ignored.finding, numbers, incidents)
-        suppressed["suppressions"] = [{"kind": "inSource", "justification": ignored.reason}]
+        suppressed["suppressions"] = [
+            {"kind": "external" if ignored.by_rule else "inSource", "justification": ignored.reason}
+        ]
         results.append(suppressed)
     log = {
         "$schema": SCHEMA,
@@ -81,6 +85,7 @@ def _rule(check: Check, incidents: Incidents) -> dict[str, Any]:
         "properties": {
             "tags": ["availability", check.family],
             "precision": "high",
+            "problem.severity": _PROBLEMS[_LEVELS[check.severity]],
             "incidents": [one.id for one in check.cited],
         },
     }

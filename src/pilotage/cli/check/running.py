@@ -19,7 +19,7 @@ from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
 from pilotage.checks.model import Check, Severity
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.report import Report
-from pilotage.checks.reports import as_github, as_json, as_junit, as_markdown, as_sarif, as_text
+from pilotage.checks.reports import as_github, as_html, as_json, as_junit, as_markdown, as_sarif, as_text
 from pilotage.checks.reports.words import Lang
 from pilotage.checks.rules.rule import RuleBook
 from pilotage.checks.rules.toml_file import NEVER, CheckPolicy, find_file, read_policy
@@ -36,7 +36,7 @@ _FOR_PROGRAMS: dict[str, Callable[..., str]] = {
     "junit": as_junit.render,
     "github": as_github.render,
 }
-_FOR_PEOPLE: dict[str, Callable[..., str]] = {"markdown": as_markdown.render}
+_FOR_PEOPLE: dict[str, Callable[..., str]] = {"markdown": as_markdown.render, "html": as_html.render}
 _FAIL_ON = "high"
 
 _OPTIONS = (
