@@ -17,6 +17,7 @@ from pilotage.checks.webhooks import Webhook
 from pilotage.checks.workloads import Workload, workload_of
 
 _Config = TypeVar("_Config")
+_OUTER_TYPES = {"LoadBalancer", "NodePort"}
 LATEST = (1, 36)
 """The Kubernetes version that is assumed when none is named."""
 _WAYS_IN = (*routes.KINDS, *webhooks.KINDS, "APIService")
@@ -167,12 +168,20 @@ class Scene:
         return self._workload_of.get(id(self.owner(one)))
 
     @cached_property
+    def _selectable(self) -> list[Workload]:
+        return [one for one in self.workloads if one.kind in workloads.SERVING or one.kind == "Job"]
+
+    @cached_property
     def _labelled(self) -> Labelled[Workload]:
-        return Labelled(
-            (one, one.pod_labels)
-            for one in self.workloads
-            if one.kind in workloads.SERVING or one.kind == "Job"
-        )
+        return Labelled((one, one.pod_labels) for one in self._selectable)
+
+    @cached_property
+    def _labelled_in(self) -> dict[str, Labelled[Workload]]:
+        # Apart by namespace, since the same labels stand in a thousand of them.
+        apart: dict[str, list[tuple[Workload, Mapping[str, Any]]]] = defaultdict(list)
+        for one in self._selectable:
+            apart[one.object.namespace].append((one, one.pod_labels))
+        return {namespace: Labelled(items) for namespace, items in apart.items()}
 
     def selected_by(self, one: KubeObject, selector: Mapping[str, Any]) -> list[Workload]:
         """The workloads whose pods a selector of `one` selects: in its namespace, the nearest of equals."""
@@ -180,7 +189,11 @@ class Scene:
         return self._selected_by(one, selector)
 
     def _selected_by(self, one: KubeObject, selector: Mapping[str, Any]) -> list[Workload]:
-        found = [w for w in self._labelled.selected(selector) if may_share_namespace(w.object, one)]
+        if one.namespace:
+            places = [self._labelled_in[name] for name in (one.namespace, "") if name in self._labelled_in]
+        else:
+            places = [self._labelled]
+        found = [w for labelled in places for w in labelled.selected(selector)]
         near = {id(item) for item in nearest(one, [w.object for w in found])}
         return [w for w in found if id(w.object) in near]
 
@@ -219,7 +232,14 @@ class Scene:
 
     def service_of(self, backend: Backend) -> KubeObject | None:
         """The Service that a route means; None where the scene has none."""
+        if id(backend) in self._meant:
+            return self._meant[id(backend)]
         return self.find("Service", backend.service, backend.route, backend.namespace)
+
+    @cached_property
+    def _meant(self) -> dict[int, KubeObject | None]:
+        # Many checks follow the same routes, and of many equal Services the nearest costs time to find.
+        return {id(one): self.find("Service", one.service, one.route, one.namespace) for one in self.backends}
 
     @cached_property
     def _routes(self) -> dict[int, list[Backend]]:
@@ -265,13 +285,22 @@ class Scene:
                 found[id(service)] = ("webhook", hook.object)
         return found
 
+    def edge_of(self, service: KubeObject) -> KubeObject | None:
+        """What brings requests from outside to a Service: a route, or its own port outside; else None."""
+        for backend in self.routes_to(service):
+            if _from_outside(backend.route):
+                return backend.route
+        return service if as_text(service.spec.get("type")) in _OUTER_TYPES else None
+
     def exposures(self, workload: Workload) -> list[Exposure]:
         """Every way by which requests reach a workload, those from outside first."""
         self.asked.update(_WAYS_IN)
         found: list[Exposure] = []
         for service in self.services_of(workload):
-            found += [Exposure("edge", backend.route, service) for backend in self.routes_to(service)]
-            if as_text(service.spec.get("type")) in {"LoadBalancer", "NodePort"}:
+            for backend in self.routes_to(service):
+                by = "edge" if _from_outside(backend.route) else "service"
+                found.append(Exposure(by, backend.route, service))
+            if as_text(service.spec.get("type")) in _OUTER_TYPES:
                 found.append(Exposure("edge", service, service))
             if id(service) in self._called:
                 by, caller = self._called[id(service)]
@@ -349,6 +378,15 @@ class Scene:
             yield Reference(
                 "Secret", as_text(dig(item, "name")), (*workload.pod_path, "imagePullSecrets", position)
             )
+
+
+def _from_outside(route: KubeObject) -> bool:
+    """Whether a route takes requests from outside of the cluster, not only those between its services."""
+    if route.kind == "VirtualService":
+        # Without gateways it is meant for the proxies of the mesh.
+        return any(one != "mesh" for one in as_list(route.spec.get("gateways")))
+    parents = as_list(route.spec.get("parentRefs"))
+    return not parents or any(as_text(dig(one, "kind")) != "Service" for one in parents)
 
 
 @dataclass(frozen=True)

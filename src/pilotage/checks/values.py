@@ -136,6 +136,12 @@ def percent_or_count(value: object, of: int, *, round_up: bool) -> int | None:
     return -(-exact // 100) if round_up else exact // 100
 
 
+def unrendered(value: object) -> bool:
+    """Whether a text is still a template, whose value is not known here."""
+    text = as_text(value)
+    return "{{" in text or "${" in text or "<%" in text
+
+
 def human_bytes(number: Decimal | float) -> str:
     """`1.5 GiB`: a number of bytes as people read it."""
     size = float(number)

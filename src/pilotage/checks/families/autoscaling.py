@@ -22,7 +22,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
+from pilotage.checks.values import as_int, as_list, as_map, as_text, dig, unrendered
 from pilotage.checks.workloads import SCALED, Container, Workload
 
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
@@ -148,7 +148,7 @@ def hpa_target_missing(scene: Scene) -> Answers:
         path = ("spec", "scaleTargetRef", "name")
         if found is not None:
             yield Pass(scaler)
-        elif kind not in SCALED or not name:
+        elif kind not in SCALED or not name or unrendered(name):
             yield NotApplicable(scaler, f"its target is of kind {kind or 'nothing'}")
         elif not scene.live and not scene.has(kind, scaler):
             yield Unknown(f"{kind} `{name}` may be kept elsewhere", scaler, path)

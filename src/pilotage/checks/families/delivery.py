@@ -138,12 +138,12 @@ def gitops_prune_unfenced(scene: Scene) -> Answers:
 
 def _generated(one: KubeObject) -> Gap | Pass | NotApplicable:
     policy = as_map(one.spec.get("syncPolicy"))
-    keeps = policy.get("applicationsSync") in {"create-only", "create-update"}
+    keeps = as_text(policy.get("applicationsSync")) in {"create-only", "create-update"}
     if keeps or policy.get("preserveResourcesOnDeletion") is True:
         return Pass(one)
     generators = set(_generators(one))
-    if generators <= {"list"}:
-        return NotApplicable(one, "its entries are written in it")
+    if generators <= {"list", "pullRequest"}:
+        return NotApplicable(one, "its entries are written in it, or are meant to go")
     return Gap(
         one,
         "An entry that its generator no longer yields is deleted, with everything that runs in it",
@@ -273,7 +273,7 @@ def _holds(controller: KubeObject, one: KubeObject) -> bool:
     if one.live:
         if argo:
             tracked = as_text(one.annotations.get("argocd.argoproj.io/tracking-id")).partition(":")[0]
-            return controller.name in {tracked, one.labels.get("argocd.argoproj.io/instance")}
+            return controller.name in (tracked, one.labels.get("argocd.argoproj.io/instance"))
         return one.labels.get("kustomize.toolkit.fluxcd.io/name") == controller.name
     path = as_text(dig(controller.spec, "source", "path") if argo else controller.spec.get("path"))
     wanted = tuple(part for part in PurePosixPath(path).parts if part not in {".", "/"})

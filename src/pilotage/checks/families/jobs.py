@@ -94,7 +94,10 @@ def cron_onfailure_no_deadline(scene: Scene) -> Answers:
         one, schedule = workload.object, _schedule(workload)
         if workload.restart_policy != "OnFailure" or _ended(workload):
             yield Pass(one)
-        elif one.spec.get("concurrencyPolicy") in {"Forbid", "Replace"} or one.spec.get("suspend") is True:
+        elif (
+            as_text(one.spec.get("concurrencyPolicy")) in {"Forbid", "Replace"}
+            or one.spec.get("suspend") is True
+        ):
             yield NotApplicable(one, "no run stands beside another: see cron-no-deadline")
         elif schedule is None or not _OFTEN_MINUTES < schedule.interval_minutes < _DAY_MINUTES:
             yield NotApplicable(one, "at most one run a day, or see cron-overlap-unbounded")

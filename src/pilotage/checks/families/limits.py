@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
 from pilotage.checks import components
 from pilotage.checks.allowances import container_amount, limit_default, same_namespace
+from pilotage.checks.components import bare_image
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
@@ -22,10 +24,23 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 TARGET = "target-2019-01-cascading-failure-consul-gossip"
 
 _WHOLE_CORE = Decimal(1)
+_SLEEPS = re.compile(r"\b(?:sleep\s+(?:infinity|inf|\d+[dh]?)\W*(?:done)?|tail -f /dev/null)\W*$")
+"""The end of a command that waits for ever."""
 
 
 def _unbound(scene: Scene, workload: Workload) -> list[Container]:
-    return [one for one in workload.running if container_amount(scene, one, "limits", "memory") is None]
+    return [
+        one
+        for one in workload.running
+        if container_amount(scene, one, "limits", "memory") is None and not _idle(one)
+    ]
+
+
+def _idle(container: Container) -> bool:
+    """Whether a container only holds the pod open, which takes no memory to speak of."""
+    if bare_image(container.image).rpartition("/")[2] == "pause":
+        return True
+    return _SLEEPS.search(" ".join(container.words)) is not None
 
 
 @check(
@@ -42,8 +57,9 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
     """
     What it does
     Looks for DaemonSets with a container that has no memory limit, neither of its own nor from a LimitRange
-    of its namespace. Agents that carry the network or the names of the node (by their image: kube-proxy,
-    Calico, Cilium and the like) are left alone: for them a kill is as bad as a full node.
+    of its namespace. Containers that only sleep are left out, and agents that carry the network or the names
+    of the node (by their image: kube-proxy, Calico, Cilium and the like): for them a kill is as bad as a
+    full node.
 
     Why it matters
     An agent that leaks, or that buffers since its target is away, grows on all nodes at the same time. With

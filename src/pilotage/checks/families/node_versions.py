@@ -120,7 +120,7 @@ def _needs(term: Any) -> Iterator[tuple[int, str]]:
     known = _table("labels")
     for position, item in enumerate(as_list(dig(term, "matchExpressions"))):
         key = dig(item, "key")
-        if isinstance(key, str) and key in known and dig(item, "operator") in {"In", "Exists"}:
+        if isinstance(key, str) and key in known and as_text(dig(item, "operator")) in {"In", "Exists"}:
             yield position, key
 
 

@@ -19,7 +19,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_int, as_text
+from pilotage.checks.values import as_int, as_text, unrendered
 from pilotage.checks.workloads import KINDS, SERVING, Workload
 
 GRAFANA = "grafana-labs-2019-07-19-pod-priority-preemption-cascade"
@@ -262,7 +262,7 @@ def priority_class_absent(scene: Scene) -> Answers:
         path = (*workload.pod_path, "priorityClassName")
         if name in known:
             yield Pass(workload.object)
-        elif not scene.live and not scene.has("PriorityClass"):
+        elif unrendered(name) or (not scene.live and not scene.has("PriorityClass")):
             yield Unknown(f"the PriorityClass `{name}` may be kept elsewhere", workload.object, path)
         else:
             yield Gap(

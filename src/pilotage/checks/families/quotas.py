@@ -102,7 +102,7 @@ def _may_pile_up(scene: Scene) -> dict[str, list[KubeObject]]:
     found: dict[str, list[KubeObject]] = {}
     for workload in scene.workloads:
         one = workload.object
-        if workload.kind != "CronJob" or one.spec.get("concurrencyPolicy") in {"Forbid", "Replace"}:
+        if workload.kind != "CronJob" or as_text(one.spec.get("concurrencyPolicy")) in {"Forbid", "Replace"}:
             continue
         schedule = read_schedule(as_text(one.spec.get("schedule")))
         deadlines = (workload.job.get("activeDeadlineSeconds"), workload.pod.get("activeDeadlineSeconds"))

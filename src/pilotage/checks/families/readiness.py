@@ -14,10 +14,9 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
-from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, serving_container, timing
-from pilotage.checks.values import as_text, dig
+from pilotage.checks.values import as_text, dig, unrendered
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
@@ -194,7 +193,7 @@ def _named_ports(workload: Workload) -> Iterator[tuple[Container, str, str, str]
         for which in _PROBES:
             for kind in ("httpGet", "tcpSocket"):
                 name = dig(container.probe(which), kind, "port")
-                if isinstance(name, str) and name and not name.isdigit():
+                if isinstance(name, str) and name and not name.isdigit() and not unrendered(name):
                     yield container, which, kind, name
 
 
@@ -233,7 +232,7 @@ def unready_behind_edge(scene: Scene) -> Answers:
         if not stated and str(old).lower() != "true":
             yield Pass(service)
             continue
-        leading = _leads_from_outside(scene, service)
+        leading = scene.edge_of(service)
         if leading is None:
             yield NotApplicable(service, "no traffic from outside goes through it")
             continue
@@ -248,13 +247,6 @@ def unready_behind_edge(scene: Scene) -> Answers:
             confidence=Confidence.HIGH,
             related=(leading,),
         )
-
-
-def _leads_from_outside(scene: Scene, service: KubeObject) -> KubeObject | None:
-    routes = scene.routes_to(service)
-    if routes:
-        return routes[0].route
-    return service if as_text(service.spec.get("type")) in {"LoadBalancer", "NodePort"} else None
 
 
 CHECKS = (probe_port_undeclared, readiness_leaves_late, readiness_missing, unready_behind_edge)

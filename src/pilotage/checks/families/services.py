@@ -24,7 +24,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, unrendered
 from pilotage.checks.workloads import KINDS, SERVING, Workload
 
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
@@ -53,14 +53,6 @@ _INTERNAL = (
 
 def _selector(service: KubeObject) -> Mapping[str, Any]:
     return as_map(service.spec.get("selector"))
-
-
-def _from_outside(scene: Scene, service: KubeObject) -> KubeObject | None:
-    """The object by which traffic from outside comes to a Service."""
-    routes = scene.routes_to(service)
-    if routes:
-        return routes[0].route
-    return service if as_text(service.spec.get("type")) in {"LoadBalancer", "NodePort"} else None
 
 
 @check(
@@ -124,7 +116,7 @@ def _running(scene: Scene, service: KubeObject) -> bool:
 
 def _nothing_gap(scene: Scene, service: KubeObject, near: Workload | None) -> Gap:
     selector = _selector(service)
-    leading = _from_outside(scene, service)
+    leading = scene.edge_of(service)
     wrong = [key for key, value in selector.items() if near and str(near.pod_labels.get(key)) != str(value)]
     told = ""
     if near is not None and wrong:
@@ -207,7 +199,7 @@ def service_port_undeclared(scene: Scene) -> Answers:
     """
     for service in scene.of("Service"):
         behind = [one for one in scene.workloads_of(service) if one.kind in SERVING]
-        named = [item for item in _ports(service) if isinstance(item[1], str) and not item[1].isdigit()]
+        named = [item for item in _ports(service) if _is_name(item[1])]
         if not behind or not named:
             continue
         lost = [item for item in named if not any(_declares(one, item[1], item[2]) for one in behind)]
@@ -228,7 +220,7 @@ def service_port_undeclared(scene: Scene) -> Answers:
             f"No container of {behind[0].object.key} has a {protocol} port named `{name}`",
             (*path, "targetPort"),
             evidence=(f"targetPort: {name}", f"ports of the containers: {', '.join(declared) or 'none'}"),
-            severity=None if _from_outside(scene, service) is not None else Severity.MEDIUM,
+            severity=None if scene.edge_of(service) is not None else Severity.MEDIUM,
             related=(behind[0].object,),
         )
 
@@ -238,6 +230,10 @@ def _ports(service: KubeObject) -> Iterator[tuple[KeyPath, Any, str]]:
         data = as_map(item)
         target = data.get("targetPort", data.get("port"))
         yield ("spec", "ports", position), target, as_text(data.get("protocol")) or "TCP"
+
+
+def _is_name(port: object) -> bool:
+    return isinstance(port, str) and not port.isdigit() and not unrendered(port)
 
 
 def _declares(workload: Workload, name: object, protocol: str) -> bool:
@@ -304,7 +300,7 @@ def service_mixes_workloads(scene: Scene) -> Answers:
                 f"spec.selector: {_labels(_selector(service))}",
                 *(f"{one.object.key}: {_labels(one.pod_labels)}" for one in behind[:4]),
             ),
-            severity=None if _from_outside(scene, service) is not None else Severity.MEDIUM,
+            severity=None if scene.edge_of(service) is not None else Severity.MEDIUM,
             confidence=Confidence.MEDIUM,
             related=tuple(one.object for one in behind[:4]),
         )
@@ -346,7 +342,7 @@ def affinity_pins_clients(scene: Scene) -> Answers:
             continue
         stated = as_int(service.get("spec", "sessionAffinityConfig", "clientIP", "timeoutSeconds"))
         seconds = _DEFAULT_AFFINITY_SECONDS if stated is None else stated
-        leading = _from_outside(scene, service)
+        leading = scene.edge_of(service)
         scales = [scale for one in scene.workloads_of(service) if (scale := scene.scale(one)) is not None]
         many = any((scale.most or 2) > 1 for scale in scales)
         if seconds < _LONG_AFFINITY_SECONDS:

@@ -18,7 +18,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_map, as_text, percent_or_count
+from pilotage.checks.values import as_map, as_text, percent_or_count, unrendered
 from pilotage.checks.workloads import Workload
 
 WIKIMEDIA = "wikimedia-2017-08-31-zookeeper-quorum-lost-firewall-rule"
@@ -196,7 +196,7 @@ def statefulset_service_missing(scene: Scene) -> Answers:
             continue
         service = scene.find("Service", name, one) if name else None
         path = ("spec", "serviceName")
-        if (workload.replicas or 0) < 2 or not name:  # noqa: PLR2004
+        if (workload.replicas or 0) < 2 or not name or unrendered(name):  # noqa: PLR2004
             yield NotApplicable(one, "one member, or no Service is named")
         elif service is None and not scene.live and not scene.has("Service", one):
             yield Unknown(f"Service `{name}` may be kept elsewhere", one, path)
