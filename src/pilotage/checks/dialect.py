@@ -11,6 +11,7 @@ import base64
 import math
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import yaml
@@ -62,6 +63,8 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
 _LARGEST = 2**64
 _LONGEST_NUMBER = 400
+_SMALL_EXPONENT, _LARGE_EXPONENT = 4, 6
+"""Between these powers of ten Go writes a number without an exponent."""
 
 
 def plain_value(word: str) -> Any:
@@ -79,7 +82,6 @@ def _number_or_word(word: str) -> Any:
         number = _integer(digits)
         if -_LARGEST // 2 <= number < _LARGEST:
             return number
-        return float(number)
     if _FLOAT.fullmatch(digits):
         value = float(digits)
         return value if math.isfinite(value) else word
@@ -95,13 +97,22 @@ def _integer(digits: str) -> int:
 
 
 _MERGE = ("<<",)
+_NO_JSON = "no JSON"
+"""In place of a value: kubectl reads a number and then cannot write it as JSON."""
+_NOT_FINITE = {
+    f"{sign}.{word}": f"{sign.strip('+')}.{word.lower()}"
+    for sign in ("", "+", "-")
+    for word in ("inf", "Inf", "INF", "nan", "NaN", "NAN")
+    if not sign or word.lower() == "inf"
+}
+"""Numbers that JSON does not know, with the form that they take as keys."""
 
 
-class _Words(dict[str, tuple[Any, ...]]):
+class _Words(dict[str, Any]):
     """Words already seen; a manifest has few different ones."""
 
-    def __missing__(self, word: str) -> tuple[Any, ...]:
-        value = _MERGE if word == "<<" else (plain_value(word),)
+    def __missing__(self, word: str) -> Any:
+        value = _MERGE if word == "<<" else _NO_JSON if word in _NOT_FINITE else (plain_value(word),)
         if len(self) < 50_000:  # noqa: PLR2004
             self[word] = value
         return value
@@ -126,6 +137,10 @@ class _Composer(_CParser):  # type: ignore[misc]
         """Nothing depends on the surroundings."""
 
 
+_BARE_TAG = re.compile(r"(?:^|[\s\[{,])!(?=\s)")
+"""A tag without a name, which makes text of a word; the C parser does not tell such a word from others."""
+
+
 def compose(text: str) -> Node:
     """The nodes of the first document in a text, with their marks; None where there is none.
 
@@ -133,6 +148,8 @@ def compose(text: str) -> Node:
         DialectError: it is not YAML.
     """
     _refuse_depth(text)
+    if _BARE_TAG.search(text):
+        return _compose_slowly(text)
     try:
         parser = _Composer(text)
         try:
@@ -198,18 +215,18 @@ def _events(text: str) -> Iterator[Any]:
 
 
 def _compose_slowly(text: str) -> Node:
-    """As `compose`, for a text that defines an anchor again, which PyYAML refuses and kubectl does not."""
+    """As `compose`, for what PyYAML reads otherwise: an anchor defined again, a tag without a name."""
     events = _events(text)
     for event in events:
         if isinstance(event, yaml.events.DocumentStartEvent):
             try:
-                return _node_from(next(events), events, {})
+                return _node_from(next(events), events, text, {})
             except RecursionError as error:
                 raise DialectError("nested too deep") from error
     return None
 
 
-def _node_from(event: Any, events: Iterator[Any], anchors: dict[str, Node]) -> Node:
+def _node_from(event: Any, events: Iterator[Any], text: str, anchors: dict[str, Node]) -> Node:
     if isinstance(event, yaml.events.AliasEvent):
         if event.anchor not in anchors:
             raise DialectError(f"unknown anchor '{event.anchor}' referenced", *_at(event))
@@ -217,7 +234,8 @@ def _node_from(event: Any, events: Iterator[Any], anchors: dict[str, Node]) -> N
     if isinstance(event, yaml.events.ScalarEvent):
         tag: Any = event.tag
         if tag is None or tag == "!":
-            tag = _words[event.value] if event.implicit[0] else (event.value,)
+            plain = event.implicit[0] and text[event.start_mark.index : event.start_mark.index + 1] != "!"
+            tag = _words[event.value] if plain else (event.value,)
         node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)
         if event.anchor:
             anchors[event.anchor] = node
@@ -229,8 +247,8 @@ def _node_from(event: Any, events: Iterator[Any], anchors: dict[str, Node]) -> N
     if event.anchor:
         anchors[event.anchor] = node
     while not isinstance(following := next(events), yaml.events.CollectionEndEvent):
-        item = _node_from(following, events, anchors)
-        pairs.append(item if sequence else (item, _node_from(next(events), events, anchors)))
+        item = _node_from(following, events, text, anchors)
+        pairs.append(item if sequence else (item, _node_from(next(events), events, text, anchors)))
     return node
 
 
@@ -239,8 +257,15 @@ def _node_from(event: Any, events: Iterator[Any], anchors: dict[str, Node]) -> N
 _TAG = "tag:yaml.org,2002:"
 
 
+_MERGE_TAG = _TAG + "merge"
+
+
 def _as_text(text: str) -> Any:
     return text
+
+
+def _refused(text: str) -> Any:
+    raise DialectError(f"'{text}' is a number that JSON does not know")
 
 
 def _as_number(text: str) -> Any:
@@ -259,7 +284,8 @@ def _as_bool(text: str) -> Any:
 
 def _as_binary(text: str) -> Any:
     try:
-        return base64.b64decode(text, validate=False).decode("utf-8", "replace")
+        # Line breaks are allowed inside, anything else is not.
+        return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
     except ValueError as error:
         raise DialectError("the value tagged !!binary is not base64") from error
 
@@ -272,6 +298,7 @@ _TAGGED: dict[str, Callable[[str], Any]] = {
     _TAG + "null": lambda _: None,
     _TAG + "binary": _as_binary,
     _TAG + "timestamp": _as_text,
+    _NO_JSON: _refused,
 }
 
 
@@ -310,31 +337,28 @@ class _Builder:
 
     def _mapping(self, node: Node) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        merged: list[Any] = []
         build = self.build
         for key, value in node.value:
             if key.__class__ is not ScalarNode:
                 raise DialectError("a key must be plain text", *_at(key))
             tag = key.tag
-            if tag is _MERGE:
-                merged.append(value)
+            if tag is _MERGE or tag == _MERGE_TAG:
+                # From top to end, as kubectl does: what stands above is overwritten.
+                found.update(self._inherited(value))
                 continue
-            name = tag[0] if tag.__class__ is tuple else _tagged(key)
-            found[name if name.__class__ is str else key_text(name)] = build(value)
-        for value in merged:
-            for name, inherited in self._inherited(value):
-                found.setdefault(name, inherited)
+            name = tag[0] if tag.__class__ is tuple else _tagged_key(key)
+            found[name if name.__class__ is str else _key_text(name, key)] = build(value)
         return found
 
-    def _inherited(self, node: Node) -> list[tuple[str, Any]]:
+    def _inherited(self, node: Node) -> dict[str, Any]:
         sources = node.value if node.__class__ is SequenceNode else [node]
-        pairs: list[tuple[str, Any]] = []
-        for source in sources:
+        found: dict[str, Any] = {}
+        for source in reversed(sources):
             value = self.build(source)
             if not isinstance(value, dict):
                 raise DialectError("map merge requires map or sequence of maps as the value", *_at(node))
-            pairs += value.items()
-        return pairs
+            found.update(value)
+        return found
 
 
 def _at(node: Any) -> tuple[int, int]:
@@ -342,22 +366,54 @@ def _at(node: Any) -> tuple[int, int]:
 
 
 def _tagged(node: Node) -> Any:
-    make = _TAGGED.get(node.tag, plain_value)
+    make = _TAGGED.get(node.tag, _as_text)
     try:
         return make(node.value)
     except DialectError as error:
         raise DialectError(error.message, *_at(node)) from error
 
 
+def _tagged_key(node: Node) -> Any:
+    return _NOT_FINITE[node.value] if node.tag == _NO_JSON else _tagged(node)
+
+
+def _key_text(key: object, node: Node) -> str:
+    try:
+        return key_text(key)
+    except DialectError as error:
+        raise DialectError(error.message, *_at(node)) from error
+
+
 def key_text(key: object) -> str:
-    """A key that is no text, as kubectl writes it in JSON."""
+    """A key that is no text, as kubectl writes it in JSON.
+
+    Raises:
+        DialectError: kubectl refuses it as a key.
+    """
     if key is None:
         raise DialectError("a key must not be null")
     if isinstance(key, bool):
         return "true" if key else "false"
-    if isinstance(key, float) and key.is_integer():
-        return str(int(key))
+    if isinstance(key, float):
+        return _float_text(key)
+    if isinstance(key, int) and key >= _LARGEST // 2:
+        raise DialectError(f"{key} is too large a number for a key")
     return str(key)
+
+
+def _float_text(number: float) -> str:
+    """The shortest form, with an exponent from a million on, as Go writes it."""
+    if not number:
+        return "-0" if math.copysign(1, number) < 0 else "0"
+    sign, digits, least = Decimal(repr(number)).normalize().as_tuple()
+    text = "".join(map(str, digits))
+    exponent = len(text) + int(least) - 1
+    if -_SMALL_EXPONENT <= exponent < _LARGE_EXPONENT:
+        body = format(Decimal((0, digits, least)), "f")
+    else:
+        tail = f".{text[1:]}" if len(text) > 1 else ""
+        body = f"{text[0]}{tail}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
+    return f"-{body}" if sign else body
 
 
 def load(text: str) -> Any:
@@ -392,7 +448,7 @@ def position_of(node: Node, path: KeyPath) -> Position:
 
 
 def literal_line(node: Node, path: KeyPath) -> int | None:
-    """The first line of a value that is written as a literal block; None where it is absent or written else."""
+    """The first line of a value written as a literal block; None where it is absent or written otherwise."""
     for part in path:
         step = _step(node, part) if node is not None else None
         if step is None:
@@ -410,16 +466,14 @@ def _step(node: Node, part: str | int) -> tuple[Any, Node] | None:
         return item.start_mark, item
     if node.__class__ is not MappingNode:
         return None
-    merged: list[Node] = []
     found: tuple[Any, Node] | None = None
     for key, value in node.value:
-        if key.tag is _MERGE:
-            merged += value.value if value.__class__ is SequenceNode else [value]
+        if key.tag is _MERGE or key.tag == _MERGE_TAG:
+            sources = value.value if value.__class__ is SequenceNode else [value]
+            found = next((step for source in sources if (step := _step(source, part)) is not None), found)
         elif key.__class__ is ScalarNode and (key.value == part or _key_is(key, part)):
             found = (key.start_mark, value)
-    if found is not None:
-        return found
-    return next((step for source in merged if (step := _step(source, part)) is not None), None)
+    return found
 
 
 def _key_is(key: Node, part: str) -> bool:

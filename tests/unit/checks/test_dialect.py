@@ -15,6 +15,24 @@ HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n"
 
 # Recorded: kubectl label --local --dry-run=client -f - a=b -o json, the text indented below `data`.
 RECORDED: list[tuple[str, Any]] = [
+    # These rows: kubectl 1.36 create --dry-run=server, a kind that takes any value.
+    ("c: {a: 2, <<: {a: 1}}", {"c": {"a": 1}}),
+    ("c: {<<: {a: 1}, a: 2}", {"c": {"a": 2}}),
+    ("c: {!!merge <<: {a: 1}}", {"c": {"a": 1}}),
+    ("a: 0x10000000000000000", {"a": "0x10000000000000000"}),
+    ("a: !local 12", {"a": "12"}),
+    ("a: !local yes", {"a": "yes"}),
+    ("a: ! 12", {"a": "12"}),
+    ("a: [! yes, yes]", {"a": ["yes", True]}),
+    ("1e30: a", {"1e+30": "a"}),
+    ("1e3: a", {"1000": "a"}),
+    (".5: a", {"0.5": "a"}),
+    ("18446744073709551615: a", REFUSED),
+    ("a: .inf", REFUSED),
+    ("a: -.Inf", REFUSED),
+    ("a: .NaN", REFUSED),
+    ("a: +.nan", {"a": "+.nan"}),
+    ("a: !!binary '***'", REFUSED),
     ('a: "x" \t# c', {"a": "x"}),
     ("-\ta", REFUSED),
     ("a: [1,\n\t2]", {"a": [1, 2]}),

@@ -25,6 +25,25 @@ def test_documents_are_divided_as_kubectl_does() -> None:
     assert keys(read_text(text)) == ["Pod a", "Pod b"]
 
 
+def test_tabs_and_marks_at_the_beginning_of_a_later_document() -> None:
+    text = f"{POD.format('a')}---\t\n{POD.format('b')}---\n\ufeff{POD.format('c')}"
+    reading = read_text(text, "x.yaml")
+    assert keys(reading) == ["Pod a", "Pod b", "Pod c"]
+    assert [one.place(("metadata", "name")).line for one in reading.objects] == [4, 9, 14]
+
+
+def test_a_block_that_goes_to_the_end_of_the_file_ends_with_a_line_end() -> None:
+    (one,) = read_text(f"{POD.format('a')}spec:\n  x: |\n    y").objects
+    assert one.spec == {"x": "y\n"}
+
+
+def test_numbers_that_json_does_not_know_are_no_numbers() -> None:
+    reading = read_text(
+        '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"x": 1e400}}'
+    )
+    assert reading.objects[0].spec == {"x": "1e400"}
+
+
 def test_lines_are_counted_over_documents() -> None:
     reading = read_text(f"# head\n---\n{POD.format('a')}---\n\n{POD.format('b')}", "x.yaml")
     assert [str(one.place(("metadata", "name"))) for one in reading.objects] == ["x.yaml:6:3", "x.yaml:12:3"]

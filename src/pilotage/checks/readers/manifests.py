@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +14,8 @@ from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_map
 
 # As kubectl divides a stream: at a line of three dashes with nothing but blanks or a comment after them.
-_DIVIDER = re.compile(r"^---(?=[ \t\r]*(?:#[^\n]*)?$)", re.MULTILINE)
+# A mark of byte order may stand at the beginning of each.
+_DIVIDER = re.compile(r"^---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILINE)
 _CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
 _KUBERNETES = re.compile(r"^\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
 _KIND = re.compile(r"\bkind[\"']?\s*:")
@@ -68,7 +70,8 @@ def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
         _report(document, into, (line, 0), (Trouble.BROKEN, "not UTF-8", True))
         return
     try:
-        value = load(text)
+        # kubectl ends the last line, too: a block that goes to the end of the file then holds a line end.
+        value = load(text if text.endswith("\n") else text + "\n")
     except DialectError as error:
         _report_broken(document, text, error, into, asked=asked)
         return
@@ -135,7 +138,7 @@ def _with_kind(item: object, kind: str, version: str) -> object:
 
 def _read_json(file: SourceFile, into: Reading) -> bool:
     """Reads a file of JSON values; False when it is something else, such as YAML in braces."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
     values: list[tuple[Mapping[str, Any], int, int]] = []
     at = 0
     try:
@@ -151,6 +154,13 @@ def _read_json(file: SourceFile, into: Reading) -> bool:
         into.documents += 1
         _take(found, Document(file, start, end, line), into)
     return True
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"JSON knows no {text}")
+    return number
 
 
 _BLANKS = re.compile(r"[\s\ufeff]*")
