@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -71,10 +72,13 @@ class Index:
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         self.by_kind: dict[str, list[KubeObject]] = defaultdict(list)
         self._by_name: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
+        # One name may stand in a thousand namespaces.
+        self._in_namespace: dict[tuple[str, str, str], list[KubeObject]] = defaultdict(list)
         for one in objects:
             kind = indexed_kind(one)
             self.by_kind[kind].append(one)
             self._by_name[kind, one.name].append(one)
+            self._in_namespace[kind, one.name, one.namespace].append(one)
 
     def of(self, *kinds: str) -> Iterator[KubeObject]:
         """The objects of some kinds."""
@@ -83,11 +87,10 @@ class Index:
 
     def named(self, kind: str, name: str, namespace: str = "") -> list[KubeObject]:
         """The objects of a name; those of an unstated namespace fit any, unless one fits exactly."""
-        found = self._by_name.get((kind, name), [])
         if not namespace:
-            return list(found)
-        exact = [one for one in found if one.namespace == namespace]
-        return exact or [one for one in found if not one.namespace]
+            return list(self._by_name.get((kind, name), []))
+        exact = self._in_namespace.get((kind, name, namespace), [])
+        return list(exact or self._in_namespace.get((kind, name, ""), []))
 
     def find(self, kind: str, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
         """The object that another one means by a name, in its own namespace unless one is given."""
@@ -105,19 +108,33 @@ def nearest(origin: KubeObject, found: Sequence[KubeObject]) -> Sequence[KubeObj
         return found
     exact = [one for one in found if one.namespace == origin.namespace and origin.namespace]
     if exact:
-        return exact
+        return _nearest_of_each(origin, exact)
     distances = [_distance(origin.file, one.file) for one in found]
     least = min(distances)
     return [one for one, distance in zip(found, distances, strict=True) if distance == least]
 
 
+def _nearest_of_each(origin: KubeObject, found: Sequence[KubeObject]) -> Sequence[KubeObject]:
+    """Of objects with one name, which are variants of each other, only the nearest; one of each name."""
+    least: dict[str, int] = {}
+    for one in found:
+        distance = _distance(origin.file, one.file)
+        least[one.name] = min(distance, least.get(one.name, distance))
+    return [one for one in found if _distance(origin.file, one.file) == least[one.name]]
+
+
 def _distance(one: str, other: str) -> int:
     if one == other:
         return 0
-    first, second = PurePath(one).parent.parts, PurePath(other).parent.parts
+    first, second = _folders(one), _folders(other)
     pairs = zip(first, second, strict=False)
     shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     return 1 + len(first) + len(second) - 2 * shared
+
+
+@functools.lru_cache(maxsize=100_000)
+def _folders(file: str) -> tuple[str, ...]:
+    return PurePath(file).parent.parts
 
 
 class Labelled(Generic[_Item]):

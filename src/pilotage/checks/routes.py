@@ -92,12 +92,12 @@ def _istio(route: KubeObject) -> Iterator[Backend]:
     for kind in ("http", "tcp", "tls"):
         for place, rule in enumerate(as_list(route.spec.get(kind))):
             for position, item in enumerate(as_list(dig(rule, "route"))):
-                name, namespace = _cluster_name(as_text(dig(item, "destination", "host")))
+                name, namespace = cluster_name(as_text(dig(item, "destination", "host")))
                 path = ("spec", kind, place, "route", position, "destination")
                 yield Backend(route, path, name, namespace, dig(item, "destination", "port", "number"))
 
 
-def _cluster_name(host: str) -> tuple[str, str]:
+def cluster_name(host: str) -> tuple[str, str]:
     """Service and namespace of `web`, `web.shop`, `web.shop.svc…`; nothing for a name outside."""
     parts = host.split(".")
     if len(parts) == 1:

@@ -73,6 +73,32 @@ def test_namespaces_part_what_bears_one_name() -> None:
     assert [scene.exposed(one) is not None for one in scene.workloads] == [False, True]
 
 
+def test_of_variants_in_a_stated_namespace_the_nearest_is_meant() -> None:
+    text = """
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec: {template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: web:1}]}}}
+"""
+    other = text.replace("name: web, namespace", "name: web-canary, namespace")
+    objects = [
+        one
+        for file, content in (("a/all.yaml", text), ("b/all.yaml", text), ("b/more.yaml", other))
+        for one in read_text(content, file).objects
+    ]
+    scene = Scene(objects)
+    first, second = (one for one in scene.of("Service") if one.name == "web")
+    names = [(one.object.file, one.object.name) for one in scene.workloads_of(first)]
+    assert names == [("a/all.yaml", "web"), ("b/more.yaml", "web-canary")]
+    assert {one.object.file for one in scene.workloads_of(second)} == {"b/all.yaml", "b/more.yaml"}
+    assert scene.find("Service", "web", second) is second
+
+
 def test_in_folders_the_nearest_is_meant() -> None:
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec: {containers: [{image: x}]}\n"
     front = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n"

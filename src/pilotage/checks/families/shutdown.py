@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pilotage.checks.controllers import recognised
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -71,6 +72,21 @@ def _serving_container(workload: Workload, exposure: Exposure) -> Container | No
     return workload.containers[0] if workload.containers else None
 
 
+_OWN_CHECK = {
+    "traefik": "traefik-accept-grace",
+    "contour": "contour-no-shutdown-manager",
+    "istio-gateway": "istio-drain-short",
+}
+
+
+def _told_elsewhere(scene: Scene, workload: Workload) -> str:
+    """The check that tells of this workload's shutdown better; empty where there is none."""
+    if workload.strategy == "Recreate":
+        return "recreate-behind-traffic"
+    controller = recognised(scene, workload)
+    return _OWN_CHECK.get(controller.product, "") if controller is not None else ""
+
+
 @check(
     "prestop-missing",
     title="A pod behind traffic stops at once when it is told to, before the balancer knows",
@@ -114,8 +130,9 @@ def prestop_missing(scene: Scene) -> Answers:
         if container.pre_stop:
             yield Pass(workload.object)
             continue
-        if workload.strategy == "Recreate":
-            yield NotApplicable(workload.object, "see recreate-behind-traffic")
+        other = _told_elsewhere(scene, workload)
+        if other:
+            yield NotApplicable(workload.object, f"see {other}")
             continue
         yield Gap(
             workload.object,

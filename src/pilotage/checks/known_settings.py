@@ -1,0 +1,117 @@
+"""What each controller knows, by version: annotations, keys of its ConfigMap, flags; from `data/`."""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pilotage.checks.dialect import load
+from pilotage.checks.values import as_map, as_text
+
+FILES = {
+    "ingress-nginx": "ingress_nginx",
+    "haproxy-ingress": "haproxy_ingress",
+    "haproxytech": "haproxytech",
+    "traefik": "traefik",
+}
+_CLOSE = 0.75
+
+
+class Standing(enum.Enum):
+    """What a version makes of a key."""
+
+    KNOWN = enum.auto()
+    UNKNOWN = enum.auto()
+    TOO_NEW = enum.auto()
+    GONE = enum.auto()
+
+
+@dataclass(frozen=True)
+class Range:
+    """From which minor version on, and until which; None means unbounded."""
+
+    since: tuple[int, int] | None
+    until: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What one controller knows.
+
+    Attributes:
+        product: the controller.
+        prefix: of its annotations.
+        last: the last minor version that was read.
+        tables: `annotations`, `settings`, `flags` -> key -> range; where there is only one list, annotations
+            are the settings.
+        patterns: keys with a number in them.
+    """
+
+    product: str
+    prefix: str
+    last: tuple[int, int]
+    tables: Mapping[str, Mapping[str, Range]]
+    patterns: Mapping[str, tuple[tuple[re.Pattern[str], Range], ...]]
+
+    def range(self, table: str, key: str) -> Range | None:
+        """The range of a key; None where no version knew it."""
+        found = self.tables.get(table, {}).get(key)
+        if found is not None:
+            return found
+        return next((one for pattern, one in self.patterns.get(table, ()) if pattern.fullmatch(key)), None)
+
+    def standing(self, table: str, key: str, version: tuple[int, ...]) -> Standing:
+        """What a version makes of a key; without a version only what no version knew is unknown."""
+        found = self.range(table, key)
+        if found is None:
+            newer = bool(version) and version[:2] > self.last
+            return Standing.KNOWN if newer else Standing.UNKNOWN
+        if not version:
+            return Standing.KNOWN
+        if found.since is not None and version[:2] < found.since:
+            return Standing.TOO_NEW
+        if found.until is not None and version[:2] > found.until:
+            return Standing.GONE
+        return Standing.KNOWN
+
+    def nearest(self, table: str, key: str) -> str:
+        """The known key that is spelt most like this one; empty where none is close."""
+        found = difflib.get_close_matches(key, self.tables.get(table, {}), n=1, cutoff=_CLOSE)
+        return found[0] if found else ""
+
+
+def _range(value: object) -> Range:
+    since, _, until = as_text(value).partition("-")
+    return Range(_minor(since), _minor(until))
+
+
+def _minor(text: str) -> tuple[int, int] | None:
+    parts = text.split(".")
+    return (int(parts[0]), int(parts[1])) if len(parts) > 1 else None
+
+
+@functools.cache
+def known_by(product: str) -> Known | None:
+    """What a controller knows; None for one of which we have no list."""
+    name = FILES.get(product)
+    if name is None:
+        return None
+    data = as_map(load(files("pilotage.checks").joinpath(f"data/{name}.yaml").read_text("utf-8")))
+    tables: dict[str, dict[str, Range]] = {}
+    patterns: dict[str, tuple[tuple[re.Pattern[str], Range], ...]] = {}
+    for table in ("annotations", "settings", "flags"):
+        rows = as_map(data.get(table) or (data.get("settings") if table == "annotations" else None))
+        tables[table] = {key: _range(value) for key, value in rows.items() if "*" not in key}
+        patterns[table] = tuple(
+            (re.compile(re.escape(key).replace(r"\*", r"\d+")), _range(value))
+            for key, value in rows.items()
+            if "*" in key
+        )
+    return Known(
+        product, as_text(data.get("prefix")), _minor(as_text(data.get("last"))) or (0, 0), tables, patterns
+    )
