@@ -115,3 +115,60 @@ def test_policy_refuses_what_the_check_finds_and_nothing_else(plane: ControlPlan
         for data in subjects(policy, fixture):
             answer = tried(plane, data)
             assert not answer.refused_by(policy), (fixture.name, answer.message)
+
+
+def test_type_check_of_the_api_server_finds_nothing(plane: ControlPlane) -> None:
+    names = []
+    for policy in POLICIES.values():
+        rules, _ = written(policy)
+        plane.call("POST", _POLICIES, rules)
+        names.append(rules["metadata"]["name"])
+    try:
+        found: dict[str, Any] = {}
+
+        def checked() -> bool:
+            for name in names:
+                status = plane.call("GET", f"{_POLICIES}/{name}").get("status") or {}
+                if "typeChecking" not in status:
+                    return False
+                found[name] = status["typeChecking"].get("expressionWarnings", [])
+            return True
+
+        wait_until(checked, within=60, what="all policies type-checked")
+        assert {name: warnings for name, warnings in found.items() if warnings} == {}
+    finally:
+        for name in names:
+            plane.call("DELETE", f"{_POLICIES}/{name}")
+
+
+CRON = "/apis/batch/v1/namespaces/default/cronjobs"
+
+
+def test_an_object_that_had_the_gap_can_still_be_changed(plane: ControlPlane) -> None:
+    fixture = next(iter(fixtures(POLICIES["cron-history-large"], "bad-")))
+    (data,) = subjects(POLICIES["cron-history-large"], fixture)
+    body = {**data, "metadata": {"name": "old"}}
+    plane.call("POST", CRON, body)
+    rules, binding = written(POLICIES["cron-history-large"])
+    plane.call("POST", _POLICIES, rules)
+    plane.call("POST", _BINDINGS, binding)
+    try:
+        wait_until(
+            lambda: tried(plane, {**body, "metadata": {"name": "new"}}).code == 422,
+            within=30,
+            what="in force",
+        )
+        held = plane.call("GET", f"{CRON}/old")
+        held["metadata"]["labels"] = {"touched": "yes"}
+        assert plane.call("PUT", f"{CRON}/old", held)["metadata"]["labels"] == {"touched": "yes"}
+        held = plane.call("GET", f"{CRON}/old")
+        held["spec"] |= {"successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1}
+        mended = plane.call("PUT", f"{CRON}/old", held)
+        mended["spec"]["successfulJobsHistoryLimit"] = 90
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            plane.call("PUT", f"{CRON}/old", mended)
+        assert "Zalando 2018: " in json.loads(refused.value.read())["message"]
+    finally:
+        plane.call("DELETE", f"{_BINDINGS}/{binding['metadata']['name']}")
+        plane.call("DELETE", f"{_POLICIES}/{rules['metadata']['name']}")
+        plane.call("DELETE", f"{CRON}/old")

@@ -28,7 +28,7 @@ from pilotage.checks.own.tree import (
 
 OPTIONAL_FIELD = "opt_"
 LENGTH = "len_"
-_RENAMED = {"size": LENGTH, "existsOne": "exists_one"}
+_RENAMED = {"size": LENGTH}
 _MADE_OPTIONAL = {"optional.of", "optional.none", "optional.ofNonZeroValue", "or", "optMap", "optFlatMap"}
 
 

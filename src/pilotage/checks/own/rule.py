@@ -34,6 +34,10 @@ class KindOf(_Part):
     """Its name in addresses (`certificates`); needed for the export of other kinds."""
 
 
+def _severity(value: Any) -> Any:
+    return Severity(value) if isinstance(value, str) and value in set(Severity) else value
+
+
 def _kind(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
 
@@ -75,9 +79,7 @@ class CheckOf(_Part):
 
     id: _Id
     title: Annotated[str, Field(min_length=1, max_length=120)]
-    severity: Annotated[
-        Severity, BeforeValidator(lambda value: Severity(value) if value in set(Severity) else value)
-    ]
+    severity: Annotated[Severity, BeforeValidator(_severity)]
     kinds: Annotated[tuple[Annotated[KindOf, BeforeValidator(_kind)], ...], Field(min_length=1)]
     when: _Expression | None = None
     """Whether the check has anything to say about an object."""
@@ -96,7 +98,7 @@ class CheckOf(_Part):
     chart_severity: Annotated[
         Severity | None,
         Field(alias="chartSeverity"),
-        BeforeValidator(lambda value: Severity(value) if value in set(Severity) else value),
+        BeforeValidator(_severity),
     ] = None
     tests: tuple[Case, ...] = ()
 

@@ -119,7 +119,6 @@ MACROS = {
     "all": (2,),
     "exists": (2,),
     "exists_one": (2,),
-    "existsOne": (2,),
     "filter": (2,),
     "map": (2, 3),
     "optMap": (2,),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pilotage.checks.own.evaluation import Evaluator, NoAnswer, Question
 from pilotage.checks.own.lowering import functions_of, lowered, substituted, unfolded
@@ -13,17 +15,8 @@ from pilotage.checks.own.parser import DEEPEST, HIGHEST, LONGEST, parse
 from pilotage.checks.own.tree import ExpressionFault, free_names, text_of
 from pilotage.checks.own.vocabulary import hold, needed_version
 
-OBJECT = {
-    "kind": "Deployment",
-    "metadata": {"name": "web", "labels": {"app": "web"}},
-    "spec": {
-        "replicas": 3,
-        "title": "한글",
-        "memory": "1536Mi",
-        "empty": [],
-        "containers": [{"name": "a", "port": 80}, {"name": "b"}],
-    },
-}
+TRUE = yaml.safe_load((Path(__file__).parents[3] / "golden" / "own" / "true.yaml").read_text("utf-8"))
+OBJECT = TRUE["object"]
 
 
 @pytest.fixture(scope="module")
@@ -43,54 +36,7 @@ def value(evaluator: Evaluator, text: str) -> Any:
     return result.get("value", result)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "object.spec.replicas == 3",
-        "object.spec.?replicas.orValue(1) == 3",
-        "object.spec.?absent.orValue(1) == 1",
-        "object.?spec.?absent.deeper.orValue('x') == 'x'",
-        "object.spec[?'absent'].hasValue() == false",
-        "object.spec.containers[?7].name.orValue('none') == 'none'",
-        "object.spec.?replicas.optMap(n, n + 1).orValue(0) == 4",
-        "!object.spec.?absent.optMap(n, n + 1).hasValue()",
-        "object.spec.?replicas.optFlatMap(n, optional.of(n * 2)).value() == 6",
-        "has(object.?spec.replicas) && !has(object.?spec.absent)",
-        "!has(object.spec.absent)",
-        "object.spec.title.size() == 2 && size(object.spec.title) == 2",
-        "object.spec.containers.size() == 2 && object.metadata.labels.size() == 1",
-        "object.spec.containers.existsOne(c, c.?port.orValue(0) == 80)",
-        "object.spec.containers.map(c, c.name) == ['a', 'b']",
-        "object.spec.containers.filter(c, has(c.port)).all(c, c.port > 79.5)",
-        "quantity(object.spec.memory).isGreaterThan(quantity('1Gi'))",
-        "quantity('1024Mi') == quantity('1Gi') && quantity('0.5').compareTo(quantity('500m')) == 0",
-        "quantity('50k').add(20).sub(quantity('100k')).sub(-50000) == quantity('20')",
-        "!isQuantity('1,3G') && !isQuantity('200K') && isQuantity('10000k')",
-        "quantity('2').isInteger() && !quantity('1.5').isInteger() && quantity('2').asInteger() == 2",
-        "semver('v1.2', true).isLessThan(semver('1.10.0')) && semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))",
-        "!isSemver('v1.0') && isSemver('v1.0', true) && semver('1.2.3').minor() == 2",
-        "ip('127.0.0.1').isLoopback() && ip('::1').family() == 6 && !isIP('127.0.0.256')",
-        "ip.isCanonical('2001:db8::abcd') && !ip.isCanonical('2001:DB8::ABCD') && !isIP('::ffff:1.2.3.4')",
-        "cidr('10.0.0.0/8').containsIP('10.1.2.3') && !cidr('10.0.0.0/8').containsCIDR('10.0.0.0/7')",
-        "cidr('192.168.1.5/24').masked() == cidr('192.168.1.0/24') && cidr('192.168.0.0/16').prefixLength() == 16",
-        "url('https://example.com:80/a b?k=1&k=2').getEscapedPath() == '/a%20b'",
-        "url('https://[::1]:80/').getHostname() == '::1' && !isURL('../relative') && isURL('/absolute')",
-        "url('https://a.example/?k=1&k=2').getQuery() == {'k': ['1', '2']}",
-        "'a-b-c'.split('-', 2) == ['a', 'b-c'] && ['a', 'b'].join('-') == 'a-b'",
-        "'AbC'.lowerAscii() == 'abc' && 'hello'.substring(1, 3) == 'el' && ' x '.trim() == 'x'",
-        "'hello'.indexOf('l') == 2 && 'hello'.lastIndexOf('l') == 3 && [1, 2].indexOf(2) == 1",
-        "'abc 123'.find('[0-9]+') == '123' && 'a1b2'.findAll('[0-9]') == ['1', '2']",
-        "'web-1'.matches(r'^web-\\d$')",
-        "[1, 3].sum() == 4 && [2, 1].min() == 1 && [1, 2].isSorted() && ![2, 1].isSorted()",
-        "[1, 1, 2].distinct() == [1, 2] && [[1], [2]].flatten() == [1, 2] && [3, 1].sort() == [1, 3]",
-        "sets.contains([1, 2], [2]) && sets.equivalent([1, 2], [2, 1, 1]) && sets.intersects([1], [1, 2])",
-        "type(object.spec.replicas) == int && type(object.spec.title) == string",
-        "string(true) == 'true' && bool('true') && string(3) == '3'",
-        "duration('90m') > duration('1h')",
-        "false && 1 / 0 == 1 ? false : true",
-        "1 + 2 * 3 - (4 - 5) == 8 && -(-1) == 1 && !(true && false)",
-    ],
-)
+@pytest.mark.parametrize("text", TRUE["expressions"])
 def test_expression_is_true(evaluator: Evaluator, text: str) -> None:
     assert value(evaluator, text) is True
     again = text_of(parse(text))
