@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,9 +11,8 @@ import click
 from pilotage.checks.readers.kinds import known_kinds
 from pilotage.checks.readers.live import ClusterQuestion, read_cluster
 from pilotage.checks.readers.role import account, as_yaml, cluster_role
-from pilotage.checks.registry import all_checks
 from pilotage.checks.runner import RunSettings, chosen
-from pilotage.cli.check.own import known_checks, unlisted
+from pilotage.cli.check.own import checks_option, known_checks, unlisted
 from pilotage.cli.check.running import Wishes, finish, run_options, settings_of
 from pilotage.cli.library.progress import named_bar
 from pilotage.core.errors import UnknownTerm
@@ -82,8 +82,13 @@ def cluster(
     metavar="NAMESPACE/NAME",
     help="Also print a service account, and the binding that gives it the role.",
 )
+@checks_option
 def role(
-    select: tuple[str, ...], ignore: tuple[str, ...], without: tuple[str, ...], service_account: str | None
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    without: tuple[str, ...],
+    service_account: str | None,
+    own: tuple[Path, ...],
 ) -> None:
     """Print the smallest ClusterRole under which the checks can look: get and list, nothing else.
 
@@ -97,7 +102,7 @@ def role(
     for kind in without:
         if kind not in known:
             raise UnknownTerm(f"'{kind}' is no kind that checks ask for", hint=did_you_mean(kind, known))
-    checks = chosen(all_checks(), RunSettings(select=select, ignore=ignore)).values()
+    checks = chosen(known_checks(own), RunSettings(select=select, ignore=ignore)).values()
     documents = [cluster_role(checks, without=without)]
     if service_account is not None:
         namespace, slash, name = service_account.partition("/")

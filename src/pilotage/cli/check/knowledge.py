@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
+from pilotage.checks.coverage import reasons
 from pilotage.checks.model import Check
 from pilotage.checks.registry import all_checks
 from pilotage.checks.reports.incidents import Incident, cited_lines
 from pilotage.cli.check.incidents import all_incidents, incidents_of
+from pilotage.cli.check.own import FAMILY, checks_option, known_checks
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound
 from pilotage.core.text import did_you_mean
@@ -27,8 +31,9 @@ _output = click.option(
 
 @click.command("list")
 @click.option("--family", help="Only the checks of this family.")
+@checks_option
 @_output
-def list_(family: str | None, output: str) -> None:
+def list_(family: str | None, own: tuple[Path, ...], output: str) -> None:
     """List the checks with their severity and the incidents behind them.
 
     \b
@@ -36,10 +41,12 @@ def list_(family: str | None, output: str) -> None:
       pilotage check list
       pilotage check list --family webhooks
       pilotage check list --output json
+      pilotage check list --family own --checks our-checks.yaml
     """
-    found = [one for one in all_checks().values() if family in {None, one.family}]
+    known = known_checks(own)
+    found = [one for one in known.values() if family in {None, one.family}]
     if not found:
-        families = sorted({one.family for one in all_checks().values()})
+        families = sorted({one.family for one in known.values()})
         raise NotFound(f"there is no family '{family}'", hint=did_you_mean(family or "", families))
     incidents = incidents_of(found)
     if output == "json":
@@ -52,15 +59,17 @@ def list_(family: str | None, output: str) -> None:
             say(out, one.family, "bold")
             last = one.family
         say(out, f"{one.id} ({one.severity}): {one.title}", indent=2)
-        for line in cited_lines(one.cited, incidents) or ["documentation only"]:
+        none = "your own" if one.family == FAMILY else "documentation only"
+        for line in cited_lines(one.cited, incidents) or [none]:
             say(out, line, "dim", indent=4)
     say(out, counted(len(found), "check"))
 
 
 @click.command()
 @click.argument("id")
+@checks_option
 @_output
-def explain(id: str, output: str) -> None:  # noqa: A002 - the word that the user sees
+def explain(id: str, own: tuple[Path, ...], output: str) -> None:  # noqa: A002 - the word that the user sees
     """Show the page of a check: what it does, why it matters, the incidents, the fix.
 
     \b
@@ -68,7 +77,7 @@ def explain(id: str, output: str) -> None:  # noqa: A002 - the word that the use
       pilotage check explain cron-policy-misplaced
       pilotage check explain webhook-fail-catch-all --output json
     """
-    checks = all_checks()
+    checks = known_checks(own)
     if id not in checks:
         raise NotFound(
             f"there is no check '{id}'", hint=did_you_mean(id, checks) or "See: pilotage check list."
@@ -116,7 +125,7 @@ def check_value(one: Check, incidents: dict[str, Incident]) -> dict[str, Any]:
 @click.command()
 @_output
 def coverage(output: str) -> None:
-    """Show which incidents of the library have a check, and which have none.
+    """Show which incidents of the library have a check, and which have none and why.
 
     \b
     Examples:
@@ -139,6 +148,11 @@ def coverage(output: str) -> None:
                     for id_, found in covered.items()
                 },
                 "without": without,
+                "reasons": {
+                    id_: {"kind": reasons()[id_].kind, "why": reasons()[id_].why}
+                    for id_ in without
+                    if id_ in reasons()
+                },
             }
         )
         return
@@ -149,7 +163,20 @@ def coverage(output: str) -> None:
             say(out, name if exact else f"{name} (same mechanism)", indent=2)
     say(out)
     say(out, "Without a check", "bold")
-    for id_ in without:
-        say(out, incidents[id_].line, "dim", indent=2)
+    _say_without(out, [incidents[id_] for id_ in without])
     say(out)
     say(out, f"{len(covered)} of {counted(len(incidents), 'incident')} have a check")
+
+
+def _say_without(out: Console, without: list[Incident]) -> None:
+    by_kind: dict[str, list[Incident]] = defaultdict(list)
+    for one in without:
+        reason = reasons().get(one.id)
+        by_kind[reason.kind_means if reason is not None else "No reason is known."].append(one)
+    for means, found in by_kind.items():
+        say(out)
+        say(out, f"{means} ({len(found)})", "bold", indent=2)
+        for one in found:
+            say(out, one.line, indent=4)
+            if one.id in reasons():
+                say(out, reasons()[one.id].why, "dim", indent=6)

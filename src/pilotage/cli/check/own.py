@@ -15,6 +15,14 @@ FAMILY = "own"
 """The family of users' checks."""
 _KEPT = "pilotage.checks"
 
+checks_option = click.option(
+    "--checks",
+    "own",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="File or folder of checks of your own; repeatable.",
+)
+
 
 def known_checks(paths: Sequence[Path] = ()) -> Mapping[str, Check]:
     """All checks by id; with files of own checks theirs, too, until the command ends.

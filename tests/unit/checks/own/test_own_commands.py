@@ -52,11 +52,27 @@ def test_own_checks_run_beside_the_others(said: Call, foreign: str) -> None:
     assert said(foreign, "--select", "shop-own-registry").code == 2
 
 
-@pytest.mark.parametrize("form", ["text", "sarif", "junit", "github", "markdown"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "markdown", "html"])
 def test_own_checks_in_every_form(said: Call, foreign: str, form: str) -> None:
     answer = said(foreign, "--checks", CHECKS, "--select", "own", "-o", form)
     assert answer.code == 1
     assert "shop-own-registry" in answer.out
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "markdown", "html"])
+def test_an_incident_of_ones_own_is_named(said: Call, foreign: str, form: str) -> None:
+    answer = said(foreign, "--checks", CHECKS, "--select", "own", "-o", form)
+    assert "shop-2026-03-02-image-was-gone" in answer.out
+
+
+def test_own_checks_are_listed_and_explained(said: Call) -> None:
+    listed = said("list", "--family", "own", "--checks", CHECKS).out
+    assert "shop-own-registry (high)" in listed
+    assert "your own" in listed
+    page = said("explain", "shop-own-registry", "--checks", CHECKS).out
+    assert "What others publish" in page
+    assert said("explain", "shop-own-registry").code == 2
+    assert "deployments" in said("role", "--select", "own", "--checks", CHECKS).out
 
 
 def test_own_checks_in_the_configuration(said: Call, foreign: str, tmp_path: Path) -> None:
