@@ -33,6 +33,7 @@ _MOVING = re.compile(
 )
 """Names whose addresses their owner changes at any time."""
 _CLUSTER = re.compile(r"^([a-z0-9-]+)(?:\.([a-z0-9-]+)(?:\.svc(?:\.[a-z0-9.-]+)?)?)?$")
+_PORT = re.compile(r":\d+")
 _LONG_VALID_SECONDS = 300
 
 
@@ -113,10 +114,11 @@ def ngx_static_dns(scene: Scene) -> Answers:
     - https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_pass
     - https://nginx.org/en/docs/http/ngx_http_upstream_module.html#resolve
     """
+    named = {name for config in scene.configs(NginxConfig) for name in config.upstreams}
     for config in scene.configs(NginxConfig):
         together: dict[object, list[Target]] = defaultdict(list)
         for target in _once(config):
-            if target.is_name:
+            if target.is_name and not _elsewhere(target, config, named):
                 # The servers of one upstream are one cure.
                 together[id(target.by.parent) if target.by.name == "server" else target.host].append(target)
         if not together:
@@ -139,6 +141,15 @@ def ngx_static_dns(scene: Scene) -> Answers:
                 severity=severity,
                 confidence=Confidence.MEDIUM if severity is Severity.LOW else Confidence.HIGH,
             )
+
+
+def _elsewhere(target: Target, config: NginxConfig, named: set[str]) -> bool:
+    """Whether a name is, or may well be, that of an `upstream` in another part of the configuration."""
+    if target.by.name == "server" or "." in target.host:
+        return False
+    return target.host in named or (
+        not config.complete and not _PORT.search(target.by.arg.partition("//")[2])
+    )
 
 
 def _worst(found: Iterable[tuple[Severity, str] | None]) -> tuple[Severity, str] | None:

@@ -253,8 +253,9 @@ def _long_lived(config: NginxConfig) -> Directive | None:
         if one.arg.lower() == "upgrade" and one.parent is not None:
             return one.parent
     for one in config.of("proxy_pass"):
-        stream = one.block("stream")
-        if stream is not None and one.parent is not None:
+        listens = one.parent.all("listen") if one.parent is not None else []
+        lasting = any("udp" not in each.args for each in listens)
+        if one.block("stream") is not None and one.parent is not None and lasting:
             return one.parent
     return None
 

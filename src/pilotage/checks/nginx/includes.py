@@ -83,7 +83,8 @@ def _include(one: Directive, chain: _Chain, state: _Following) -> None:
     pattern = relative(one.arg)
     found = None if pattern is None else state.find(posixpath.normpath(pattern))
     if found is None:
-        if not only_tables(one.arg) and not glob.has_magic(one.arg):
+        # A part does not tell from which folder its includes are meant: that is the main file's.
+        if state.config.complete and not only_tables(one.arg) and not glob.has_magic(one.arg):
             message = f"`include {one.arg}` names a file that is not here, so what it sets was not read"
             _tell(one, message, state, grave=not one.arg.startswith("/"))
         return

@@ -15,7 +15,8 @@ _LOOK = re.compile(
     r"|(?:proxy_pass|fastcgi_pass|uwsgi_pass|grpc_pass|listen|server_name|proxy_set_header)\s+[^;\n]+;)",
     re.MULTILINE,
 )
-_TEMPLATE = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^\n]*%\}|<%[^\n]*%>")
+_TEMPLATE = re.compile(r"\{%[^\n]*%\}|<%[^\n]*%>|%\{~? ?(?:if|for|endif)\b")
+_BRACES = re.compile(r"\{\{[^{}\n]*\}\}")
 _CODE = re.compile(r"_by_lua|\bjs_content\b")
 _LARGEST = 5_000_000
 _DEEPEST = 100
@@ -39,7 +40,10 @@ def parse(text: Text) -> NginxConfig:
         _complain(config, (1, 0), f"larger than {_LARGEST // 1_000_000} MB, so it is not read")
         return config
     template = _TEMPLATE.search(text.content)
-    if template is not None and not _CODE.search(text.content):
+    # In Lua two braces are a table in a table.
+    if template is None and not _CODE.search(text.content):
+        template = _BRACES.search(text.content)
+    if template is not None:
         line = text.content.count("\n", 0, template.start()) + 1
         message = "looks like an unrendered template: render it first"
         config.problems.append(Problem(text.place(line, 0), message, Trouble.TEMPLATE, grave=False))

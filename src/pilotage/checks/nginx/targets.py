@@ -11,6 +11,7 @@ from pilotage.checks.nginx.model import Directive, NginxConfig
 
 _SCHEME = re.compile(r"^(?:https?|grpcs?|fastcgi|uwsgi|scgi)://", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{?([A-Za-z0-9_]+)\}?")
+_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?", re.IGNORECASE)
 _PATH = re.compile(r"\$\{?(?:request_uri|uri|document_uri|is_args|args)\b")
 _PORT = re.compile(r":\d+$")
 
@@ -32,7 +33,7 @@ class Target:
     @property
     def is_name(self) -> bool:
         """Whether it is a name that must be looked up."""
-        return bool(self.host) and not is_address(self.host)
+        return _NAME.fullmatch(self.host) is not None and not is_address(self.host)
 
 
 def is_address(host: str) -> bool:
