@@ -182,6 +182,7 @@ class Check:
         page: section -> text.
         look: the generator.
         family: name of its module.
+        uses: kinds that it takes into account where they are; one that is not readable is told as well.
     """
 
     id: str
@@ -194,6 +195,7 @@ class Check:
     page: dict[str, str]
     look: Callable[[Scene], Answers]
     family: str
+    uses: tuple[str, ...] = ()
 
     @property
     def documentation_only(self) -> bool:
@@ -220,6 +222,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
     alike: tuple[str, ...] = (),
     about: tuple[str, ...],
     needs: tuple[str, ...] = (),
+    uses: tuple[str, ...] = (),
     chart_severity: Severity | None = None,
 ) -> Callable[[Callable[[Scene], Answers]], Check]:
     """Makes a check of a generator; registers nothing.
@@ -232,6 +235,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
         alike: ids of records that show the same mechanism, though not this very line.
         about: kinds that it looks at.
         needs: further kinds without which it cannot tell.
+        uses: further kinds that it takes into account where they are.
         chart_severity: severity in a chart with its default values, where a user has chosen nothing yet.
     """
 
@@ -246,6 +250,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
             cited=(*(Cited(one, exact=True) for one in exact), *(Cited(one, exact=False) for one in alike)),
             about=about,
             needs=needs,
+            uses=uses,
             chart_severity=chart_severity,
             page=read_page(inspect.getdoc(look) or "", id),
             look=look,

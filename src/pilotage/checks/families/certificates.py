@@ -113,9 +113,11 @@ def _decoded(coded: str) -> str:
 
 
 def _managed(scene: Scene, secret: KubeObject) -> bool:
-    """Whether cert-manager renews it."""
+    """Whether cert-manager renews it; what it has made bears its annotations."""
     if any(str(key).startswith("cert-manager.io/") for key in secret.annotations):
         return True
+    if scene.live:
+        return False
     return any(
         as_text(one.spec.get("secretName")) == secret.name and secret.namespace in {one.namespace, ""}
         for one in scene.of("Certificate")
@@ -129,6 +131,7 @@ def _managed(scene: Scene, secret: KubeObject) -> bool:
     incidents=(KIAM, TEAMS, O2, METAKUBE),
     about=(*ROUTES, *HOOKS),
     needs=("Secret",),
+    uses=("Certificate",),
 )
 def ing_tls_expiry(scene: Scene) -> Answers:
     """
@@ -216,6 +219,7 @@ def _bundle(one: KubeObject, path: KeyPath, coded: str, now: datetime) -> Iterat
     incidents=(LATER_ROUTES,),
     about=ROUTES,
     needs=("Secret",),
+    uses=("Certificate", "ExternalSecret", "OnePasswordItem", "SealedSecret"),
 )
 def ing_tls_secret_broken(scene: Scene) -> Answers:
     """
@@ -254,7 +258,9 @@ def ing_tls_secret_broken(scene: Scene) -> Answers:
 
 
 def _made_elsewhere(scene: Scene) -> set[str]:
-    """Names of Secrets that a controller makes from something else in the scene."""
+    """Names of Secrets that a controller will make from something else in the files."""
+    if scene.live:
+        return set()
     found = {as_text(one.spec.get("secretName")) for one in scene.of("Certificate")}
     found |= {one.name for one in scene.of("SealedSecret", "ExternalSecret", "OnePasswordItem")}
     found |= {as_text(one.get("spec", "target", "name")) for one in scene.of("ExternalSecret")}

@@ -34,6 +34,7 @@ def _cluster_dns(scene: Scene) -> Iterator[Server]:
     incidents=(ZALANDO,),
     about=SERVING,
     chart_severity=Severity.LOW,
+    uses=("ConfigMap",),
 )
 def coredns_memory_tight(scene: Scene) -> Answers:
     """
@@ -103,6 +104,7 @@ def _floor_of(data: object) -> int:
     alike=(PREPLY, MOONLIGHT),
     about=("Deployment", "StatefulSet"),
     chart_severity=Severity.LOW,
+    uses=("ConfigMap",),
 )
 def coredns_thin(scene: Scene) -> Answers:
     """
@@ -158,6 +160,7 @@ def coredns_thin(scene: Scene) -> Answers:
     alike=(ZALANDO, PREPLY, MINDTICKLE),
     about=SERVING,
     needs=("DaemonSet",),
+    uses=("ConfigMap",),
 )
 def coredns_no_nodelocal(scene: Scene) -> Answers:
     """

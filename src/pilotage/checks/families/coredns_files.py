@@ -346,6 +346,7 @@ def _removals() -> tuple[_Removal, ...]:
     incidents=(),
     alike=(DFDS,),
     about=("Corefile",),
+    uses=("ConfigMap",),
 )
 def coredns_removed_plugin(scene: Scene) -> Answers:
     """

@@ -28,7 +28,9 @@ ETCD = "nre-labs-2018-12-04-etcd-liveness-probe-restart-loop"
     severity=Severity.MEDIUM,
     incidents=(SKIPPER,),
     about=SERVING,
+    needs=("Middleware",),
     chart_severity=Severity.LOW,
+    uses=("Middleware",),
 )
 def ing_fixed_memory(scene: Scene) -> Answers:
     """

@@ -129,7 +129,9 @@ def _traefik_stop(one: Controller) -> tuple[float, tuple[str, ...]]:
     incidents=(),
     alike=(RAVELIN,),
     about=SERVING,
+    needs=("ConfigMap",),
     chart_severity=Severity.LOW,
+    uses=("ConfigMap",),
 )
 def traefik_accept_grace(scene: Scene) -> Answers:
     """

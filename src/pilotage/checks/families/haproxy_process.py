@@ -51,6 +51,7 @@ _CALM = {"false", "none", "no", "off"}
     incidents=(),
     alike=(CRESTA, SKYSCANNER),
     about=(*ABOUT, *SERVING, "IngressController"),
+    uses=("ConfigMap",),
 )
 def haproxy_old_workers(scene: Scene) -> Answers:
     """
@@ -176,6 +177,7 @@ def _openshift_stop(one: KubeObject) -> Answer:
     incidents=(),
     alike=(SKYSCANNER, CRESTA),
     about=(*ABOUT, *SERVING),
+    uses=("ConfigMap",),
 )
 def haproxy_slots(scene: Scene) -> Answers:
     """

@@ -44,7 +44,8 @@ _CLUSTER_HOST_PARTS = 2
     incidents=(),
     alike=(LATER_ROUTES, MONZO),
     about=routes.KINDS,
-    needs=("Service",),
+    needs=("Service", "ServiceEntry"),
+    uses=("ServiceEntry",),
 )
 def route_backend_missing(scene: Scene) -> Answers:
     """

@@ -128,6 +128,8 @@ class _Retry:
     incidents=(),
     alike=(MAILGUN, TWILIO, POSTHOG),
     about=("VirtualService", "HTTPRoute", "HTTPProxy", "Middleware", "Ingress"),
+    needs=("DestinationRule",),
+    uses=("DestinationRule",),
 )
 def route_retries_amplify(scene: Scene) -> Answers:
     """

@@ -165,7 +165,7 @@ class _ClusterReader:
         keep = self._keeper(one)
         kept: list[KubeObject] = []
         count = 0
-        async for page in self.api.pages(served.path(namespace), metadata_only=one.kind == "Secret"):
+        async for page in self.api.pages(served.path(namespace), metadata_only=one.names_only):
             if page.first:
                 kept, count = [], 0
             count += len(page.items)

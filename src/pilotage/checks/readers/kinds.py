@@ -21,7 +21,7 @@ from pilotage.checks.objects import KubeObject
 CONFIGURATIONS_IN = "ConfigMap"
 """The kind in whose objects the configurations of proxies are found."""
 
-_RELATIONS = (
+RELATIONS = (
     *workloads.KINDS,
     *routes.KINDS,
     *webhooks.KINDS,
@@ -44,12 +44,14 @@ class Listed:
         group: API group; empty for the core.
         resource: plural name, as in addresses and permissions.
         namespaced: whether its objects live in namespaces.
+        names_only: whether checks read nothing of it but names, labels and annotations.
     """
 
     kind: str
     group: str
     resource: str
     namespaced: bool
+    names_only: bool = False
 
 
 @functools.cache
@@ -61,7 +63,13 @@ def known_kinds() -> dict[str, tuple[Listed, ...]]:
         for kind, resource in row["kinds"].items():
             version = f"{row['group']}/v1" if row["group"] else "v1"
             name = indexed_kind(KubeObject({"apiVersion": version, "kind": kind}))
-            one = Listed(name, row["group"], resource, kind not in row.get("cluster", ()))
+            one = Listed(
+                name,
+                row["group"],
+                resource,
+                namespaced=kind not in row.get("cluster", ()),
+                names_only=kind in row.get("names_only", ()),
+            )
             found[name] = (*found.get(name, ()), one)
     return found
 
@@ -69,11 +77,11 @@ def known_kinds() -> dict[str, tuple[Listed, ...]]:
 def names_of(checks: Iterable[Check]) -> set[str]:
     """The kinds that some checks need; a class of configurations stands for the kind that holds it."""
     known = known_kinds()
-    named = {kind for one in checks for kind in (*one.about, *one.needs)}
+    named = {kind for one in checks for kind in (*one.about, *one.needs, *one.uses)}
     if not named:
         return set()
     named.discard(ANYTHING)
-    return {kind if kind in known else CONFIGURATIONS_IN for kind in named} | set(_RELATIONS)
+    return {kind if kind in known else CONFIGURATIONS_IN for kind in named} | set(RELATIONS)
 
 
 def listed_for(checks: Iterable[Check], *, without: Iterable[str] = ()) -> tuple[Listed, ...]:
@@ -93,4 +101,6 @@ def listed_for(checks: Iterable[Check], *, without: Iterable[str] = ()) -> tuple
 def configurations(checks: Iterable[Check]) -> set[str]:
     """The classes of configurations that some checks name."""
     known = known_kinds()
-    return {kind for one in checks for kind in (*one.about, *one.needs) if kind not in known} - {ANYTHING}
+    return {kind for one in checks for kind in (*one.about, *one.needs, *one.uses) if kind not in known} - {
+        ANYTHING
+    }

@@ -92,13 +92,9 @@ def projected(data: Mapping[str, Any], kind: str, api_version: str) -> dict[str,
     status = as_map(data.get("status"))
     if parts := {key: _shared(status[key]) for key in _STATUS.get(kind, ()) if key in status}:
         kept["status"] = parts
-    if kind == "Secret":
-        kept |= {
-            key: dict.fromkeys(as_map(data.get(key)), "") for key in ("data", "stringData") if key in data
-        }
-    elif kind == "ConfigMap":
+    if kind == "ConfigMap":
         kept |= _config_map(data)
-    else:
+    elif kind != "Secret":
         kept |= {key: _shared(data[key]) for key in ("data", "binaryData") if key in data}
     _annotations(kept, data)
     return kept
