@@ -52,6 +52,12 @@ _OPTIONS = (
         "--to", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to this file."
     ),
     click.option(
+        "--also",
+        multiple=True,
+        metavar="FORM=FILE",
+        help="Write the report in another form as well: --also sarif=report.sarif; repeatable.",
+    ),
+    click.option(
         "--lang",
         type=click.Choice(["en", "ko"]),
         help="Language of the fixed words and of the incidents; default: that of the locale.",
@@ -103,6 +109,7 @@ class Wishes:
 
     output: str
     to: Path | None
+    also: tuple[str, ...]
     lang: Lang | None
     fail_on: str | None
     select: tuple[str, ...]
@@ -144,11 +151,13 @@ def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None =
     """
     policy = policy_of(wishes)
     checks = known_checks(wishes.checks)
+    for text in wishes.also:
+        _also(text)
     said = dict(_severity(text) for text in wishes.severities)
     return RunSettings(
         select=wishes.select or policy.select,
         ignore=wishes.ignore or policy.ignore,
-        severities=_by_id(said, checks) or said,
+        severities={**said, **_by_id(said, checks)},
         usual_severities=_by_id(policy.severities or {}, checks),
         baseline=read_baseline(wishes.baseline) if wishes.baseline is not None else None,
         before=before,
@@ -183,22 +192,36 @@ def finish(scene: Scene, reading: Reading, settings: RunSettings, wishes: Wishes
 
 
 def _say(report: Report, wishes: Wishes, policy: CheckPolicy) -> None:
-    terminal = sys.stdout.isatty() and wishes.to is None
-    # What programs read is the same wherever it is made.
-    lang = wishes.lang or ("en" if wishes.output in _FOR_PROGRAMS else language(policy))
-    incidents = incidents_of(report.checks.values(), lang)
-    if wishes.output == "text":
-        width = shutil.get_terminal_size().columns if terminal else 0
-        colour = terminal and "NO_COLOR" not in os.environ
-        text = as_text.render(report, incidents, width=width, colour=colour, lang=lang)
-    elif wishes.output in _FOR_PEOPLE:
-        text = _FOR_PEOPLE[wishes.output](report, incidents, lang=lang)
-    else:
-        text = _FOR_PROGRAMS[wishes.output](report, incidents)
+    for form, file in map(_also, wishes.also):
+        _write(file, _rendered(report, form, wishes, policy))
     if wishes.to is not None:
-        _write(wishes.to, text)
+        _write(wishes.to, _rendered(report, wishes.output, wishes, policy))
         return
+    text = _rendered(report, wishes.output, wishes, policy, terminal=sys.stdout.isatty())
     click.echo(text.encode("utf-8", "replace").decode("utf-8"), nl=False, color=True)
+
+
+def _rendered(
+    report: Report, form: str, wishes: Wishes, policy: CheckPolicy, *, terminal: bool = False
+) -> str:
+    # What programs read is the same wherever it is made.
+    lang = wishes.lang or ("en" if form in _FOR_PROGRAMS else language(policy))
+    incidents = incidents_of(report.checks.values(), lang)
+    if form in _FOR_PROGRAMS:
+        return _FOR_PROGRAMS[form](report, incidents)
+    if form in _FOR_PEOPLE:
+        return _FOR_PEOPLE[form](report, incidents, lang=lang)
+    width = shutil.get_terminal_size().columns if terminal else 0
+    colour = terminal and "NO_COLOR" not in os.environ
+    return as_text.render(report, incidents, width=width, colour=colour, lang=lang)
+
+
+def _also(text: str) -> tuple[str, Path]:
+    form, sign, file = text.partition("=")
+    if not sign or not file or form not in {"text", *_FOR_PROGRAMS, *_FOR_PEOPLE}:
+        forms = ", ".join(["text", *_FOR_PROGRAMS, *_FOR_PEOPLE])
+        raise click.UsageError(f"--also {text}: write FORM=FILE with a form of {forms}")
+    return form, Path(file)
 
 
 def language(policy: CheckPolicy) -> Lang:
