@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml import cyaml
 
+from pilotage.checks.repeating import Repeating, flagged
 from pilotage.checks.values import KeyPath
 
 Node = Any
@@ -309,6 +311,7 @@ class _Builder:
         self.made: dict[int, tuple[Any, int]] = {}
         self.open: set[int] = set()
         self.size = 0
+        self.repeats = False
 
     def build(self, node: Node) -> Any:
         if node.__class__ is ScalarNode:
@@ -337,6 +340,7 @@ class _Builder:
 
     def _mapping(self, node: Node) -> dict[str, Any]:
         found: dict[str, Any] = {}
+        merged = False
         build = self.build
         for key, value in node.value:
             if key.__class__ is not ScalarNode:
@@ -345,10 +349,16 @@ class _Builder:
             if tag is _MERGE or tag == _MERGE_TAG:
                 # From top to end, as kubectl does: what stands above is overwritten.
                 found.update(self._inherited(value))
+                merged = True
                 continue
             name = tag[0] if tag.__class__ is tuple else _tagged_key(key)
             found[name if name.__class__ is str else _key_text(name, key)] = build(value)
-        return found
+        return found if merged or len(found) == len(node.value) else self._repeating(found, node)
+
+    def _repeating(self, found: dict[str, Any], node: Node) -> dict[str, Any]:
+        self.repeats = True
+        counted = Counter(key.value for key, _ in node.value)
+        return Repeating(found, tuple(key for key in found if counted[key] > 1))
 
     def _inherited(self, node: Node) -> dict[str, Any]:
         sources = node.value if node.__class__ is SequenceNode else [node]
@@ -425,8 +435,10 @@ def load(text: str) -> Any:
     node = compose(text)
     if node is None:
         return None
+    builder = _Builder()
     try:
-        return _Builder().build(node)
+        value = builder.build(node)
+        return flagged(value) if builder.repeats else value
     except RecursionError as error:
         raise DialectError("nested too deep") from error
 

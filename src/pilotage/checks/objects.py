@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pilotage.checks.dialect import Position, compose, literal_line, position_of
+from pilotage.checks.repeating import lines_of_key
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
 
 _BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
@@ -111,6 +112,10 @@ class Document:
             return Position(line, 1)
         found = position_of(_nodes(self), path)
         return Position(found.line + self.line - 1, found.column)
+
+    def lines_of_key(self, path: KeyPath) -> list[int]:
+        """The lines at which a key stands; more than one where a mapping names it twice."""
+        return [line + self.line - 1 for line in lines_of_key(_nodes(self), path)]
 
     def literal_begin(self, path: KeyPath) -> Position | None:
         """Where the lines of a text begin that is written as a literal block (`|`); None for another form."""

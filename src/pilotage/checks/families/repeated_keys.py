@@ -13,15 +13,22 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.objects import Document, KubeObject
+from pilotage.checks.repeating import Repeating, repeated_keys
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
+from pilotage.checks.schema.guards import is_guard
 from pilotage.checks.schema.published import server_rows
 from pilotage.checks.schema.shapes import Sequence, Struct
 from pilotage.checks.schema.survey import Look, answers
 from pilotage.checks.schema.walk import Fault, Rule
 from pilotage.checks.values import KeyPath, dig, dotted
 
+ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 _MOST_EVIDENCE = 5
+_HOLDERS = frozenset(
+    {"spec", "template", "containers", "initContainers", "env", "volumes", "rules", "webhooks"}
+)
 
 
 @check(
@@ -92,4 +99,61 @@ def _holder(look: Look, path: KeyPath) -> str:
     return shape.name if isinstance(shape, Struct) else ""
 
 
-CHECKS = (duplicate_list_key,)
+@check(
+    "duplicate-key",
+    title="A key stands twice in a mapping, and the first one is lost",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(ZALANDO,),
+    about=(ANYTHING,),
+)
+def duplicate_key(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks in YAML for mappings that name a key twice: two `resources:` in one container, two `env:`, one label
+    twice. Fields that guard are of high severity.
+
+    Why it matters
+    kubectl takes the last one and says nothing. What stands under the first is lost, though it reads as if
+    it held: a limit, a probe, half of the environment. It happens when two branches each add the key and
+    merge without a conflict.
+
+    Incidents
+    No public incident is known that began with a key that stood twice. In Zalando's CronJob settings were
+    lost in the same silence, since they stood at the wrong level: runs piled up, and the API server was
+    killed.
+
+    Fix
+    Join what stands under both.
+
+    References
+    - https://yaml.org/spec/1.2.2/#3213-node-comparison
+    """
+    for one in scene.objects:
+        if one.document is None:
+            yield NotApplicable(one, "a cluster keeps one of each")
+            continue
+        found = list(repeated_keys(one.data)) if isinstance(one.data, Repeating) else []
+        if not found:
+            yield Pass(one)
+        for path in found:
+            yield _twice_gap(one, one.document, path)
+
+
+def _twice_gap(one: KubeObject, document: Document, path: KeyPath) -> Gap:
+    lines = document.lines_of_key((*one.prefix, *path))
+    stands = ", ".join(str(line) for line in lines)
+    return Gap(
+        one,
+        f"`{path[-1]}` stands {_times(len(lines))} in {words.level(path[:-1])}, and only the last one counts",
+        path,
+        evidence=(f"{dotted(path)}: lines {stands}",),
+        severity=Severity.HIGH if is_guard(path[-1]) or path[-1] in _HOLDERS else None,
+    )
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"  # noqa: PLR2004
+
+
+CHECKS = (duplicate_key, duplicate_list_key)

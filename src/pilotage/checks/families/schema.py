@@ -109,6 +109,7 @@ def _are(count: int) -> str:
 def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -> Gap:
     fault, hint = same[0]
     key, level = str(fault.path[-1]), fault.path[:-1]
+    instead = hint.spelling or hint.renamed
     patch: Patch = ()
     if hint.spelling and not look.object.live:
         patch = tuple(Operation("move", (*one.path[:-1], hint.spelling), source=one.path) for one, _ in same)
@@ -117,10 +118,10 @@ def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -
         words.unknown(fault, hint, minor, len(same)),
         fault.path,
         evidence=words.evidence([one for one, _ in same]),
-        fix=f"Write `{hint.spelling}` instead of `{key}`." if hint.spelling else f"Take `{key}` out.",
+        fix=f"Write `{instead}` instead of `{key}`." if instead else f"Take `{key}` out.",
         patch=patch,
-        severity=_weight(key, hint.spelling, level),
-        confidence=Confidence.HIGH if hint.spelling or not look.custom else Confidence.MEDIUM,
+        severity=Severity.HIGH if hint.renamed else _weight(key, hint.spelling, level),
+        confidence=Confidence.HIGH if instead or not look.custom else Confidence.MEDIUM,
     )
 
 

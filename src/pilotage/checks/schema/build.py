@@ -60,9 +60,10 @@ _FORMATS = {
 }
 # Answers and requests of the API itself, which nobody writes into a manifest.
 _NOBODY_WRITES = re.compile(
-    r"^(?:meta\.v1\.(?:API\w+|DeleteOptions|Status\w*|WatchEvent|Preconditions|GroupVersionForDiscovery"
+    r"^(?:meta\.v1\.(?:API\w+|Status\w*|WatchEvent|GroupVersionForDiscovery"
     r"|ServerAddressByClientCIDR|Patch)|version\.Info|.*List)$"
 )
+_IN_EVERY_GROUP = "meta.v1.DeleteOptions"
 _DATA = Path(__file__).parent / "data"
 
 
@@ -122,6 +123,8 @@ def _add(
         for key, schema in definition.get("properties", {}).items()
     }
     into.required[name] = sorted(definition.get("required", ()))
+    if name == _IN_EVERY_GROUP:
+        return
     for one in definition.get("x-kubernetes-group-version-kind", ()):
         version = f"{one['group']}/{one['version']}" if one["group"] else one["version"]
         into.kinds[f"{version} {one['kind']}"] = name

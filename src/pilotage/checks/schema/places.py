@@ -8,6 +8,7 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
+from pilotage.checks.schema.published import renamed
 from pilotage.checks.schema.shapes import Free, Sequence, Shape, Struct
 from pilotage.checks.schema.walk import Fault
 from pilotage.checks.values import KeyPath, dig
@@ -32,10 +33,12 @@ class Suggestion:
 
     Attributes:
         spelling: the name of a field at the same level; empty where none is near.
+        renamed: what a newer version of the API calls it; empty where it is none of those.
         places: levels that have a field of this very name, nearest first; several are equally near.
     """
 
     spelling: str = ""
+    renamed: str = ""
     places: tuple[KeyPath, ...] = ()
 
 
@@ -49,6 +52,8 @@ def suggest(root: Struct, data: Mapping[str, Any], fault: Fault) -> Suggestion:
     """
     key, level = str(fault.path[-1]), fault.path[:-1]
     beside = dig(data, *level) if level else data
+    if isinstance(fault.shape, Struct) and (name := renamed().get(f"{fault.shape.name}.{key}")):
+        return Suggestion(renamed=name)
     spelling, distance = _spelling(key, fault, beside)
     if spelling and distance <= _SURE:
         return Suggestion(spelling)

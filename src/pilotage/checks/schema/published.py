@@ -32,6 +32,13 @@ def server_rows(section: str) -> frozenset[str]:
 
 
 @functools.cache
+def renamed() -> dict[str, str]:
+    """`type.field` of an older version -> what the newer one calls it."""
+    text = resources.files("pilotage.checks.schema").joinpath("data/renamed.yaml").read_text("utf-8")
+    return {row["field"]: row["instead"] for row in yaml.load(text, Loader=yaml.CSafeLoader)}
+
+
+@functools.cache
 def minors() -> tuple[int, ...]:
     """The minor versions that the table holds, in order."""
     return tuple(sorted(int(minor) for minor in table()["versions"]))

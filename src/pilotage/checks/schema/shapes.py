@@ -81,10 +81,10 @@ def _quantity(value: Any) -> bool:
 
 
 def _port(value: Any) -> bool:
-    return value.__class__ is str or _SCALARS["i"](value)
+    return value.__class__ is str or SCALARS["i"](value)
 
 
-_SCALARS: dict[str, Any] = {
+SCALARS: dict[str, Any] = {
     "s": str,
     "i": _whole(_INT32),
     "l": _whole(_INT64),
@@ -101,7 +101,7 @@ _SCALARS: dict[str, Any] = {
 
 def is_scalar_of(value: Any, code: str) -> bool:
     """Whether a value is a scalar of a code such as `s` or `q`."""
-    test = _SCALARS[code]
+    test = SCALARS[code]
     return value.__class__ is test if test.__class__ is type else bool(test(value))
 
 
@@ -162,7 +162,7 @@ class Scalar(Shape):
         self.empty = empty
 
     def _make(self) -> Test:
-        test: Any = _SCALARS[self.code]
+        test: Any = SCALARS[self.code]
         if not self.allowed:
             return test  # type: ignore[no-any-return]
         allowed = (*self.allowed, "") if self.empty else self.allowed

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 from pilotage.checks.index import nearest
@@ -136,7 +137,10 @@ def is_placeholder(value: object) -> bool:
 
 
 def is_piece(one: KubeObject) -> bool:
-    """Whether an object is only a piece of one: a patch that names a workload and no image."""
+    """Whether an object is only a piece of one: a patch, by its file's name or since it names no image."""
+    path = PurePath(one.file)
+    if "patch" in path.name.lower() or "patches" in path.parts:
+        return True
     view = workload_of(one)
     return view is not None and view.partial
 

@@ -77,6 +77,8 @@ def unknown(fault: Fault, hint: Suggestion, minor: int, count: int) -> str:
         return f"{text} in 1.{minor}, only {when}: it is dropped"
     if hint.spelling:
         return f"{text}, only `{hint.spelling}`: it is dropped"
+    if hint.renamed:
+        return f"{text} in this version, only `{hint.renamed}`: it is dropped"
     return f"{text}: it is dropped"
 
 

@@ -1,0 +1,61 @@
+"""Mappings that name a key twice: the last one counts, as for kubectl, and what came before is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from pilotage.checks.values import KeyPath
+
+
+class Repeating(dict[str, Any]):
+    """A mapping with keys that stand more than once, or a document that holds such a mapping somewhere.
+
+    Attributes:
+        twice: the keys; empty for a document that only holds such a mapping.
+    """
+
+    __slots__ = ("twice",)
+
+    def __init__(self, found: dict[str, Any], twice: tuple[str, ...] = ()) -> None:
+        super().__init__(found)
+        self.twice = twice
+
+
+def flagged(value: Any) -> Any:
+    """A document that holds such a mapping, so that each object in it tells."""
+    if not isinstance(value, dict):
+        return value
+    if isinstance(items := value.get("items"), list):
+        value["items"] = [flagged(item) for item in items]
+    return value if isinstance(value, Repeating) else Repeating(value)
+
+
+def repeated_keys(value: Any, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """The way to every key that stands more than once."""
+    if isinstance(value, Repeating):
+        yield from ((*path, key) for key in value.twice)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from repeated_keys(inner, (*path, key))
+    elif isinstance(value, list):
+        for position, inner in enumerate(value):
+            yield from repeated_keys(inner, (*path, position))
+
+
+def lines_of_key(node: Any, path: KeyPath) -> list[int]:
+    """The lines at which a key stands, from 1, within the text of the nodes."""
+    for part in path[:-1]:
+        if isinstance(part, int):
+            node = (
+                node.value[part] if isinstance(node, yaml.SequenceNode) and part < len(node.value) else None
+            )
+        else:
+            node = next((value for key, value in reversed(_pairs(node)) if key.value == part), None)
+    return [key.start_mark.line + 1 for key, _ in _pairs(node) if key.value == path[-1]]
+
+
+def _pairs(node: Any) -> list[tuple[Any, Any]]:
+    return node.value if isinstance(node, yaml.MappingNode) else []
