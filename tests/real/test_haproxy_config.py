@@ -88,6 +88,8 @@ def test_words_are_those_of_haproxy(line: str, tmp_path: Path, program: Path) ->
     file = tmp_path / "one.cfg"
     file.write_text(f"defaults\n{line}\nfrontend f\n", encoding="utf-8", newline="\n")
     dump = haproxy.dumped(file, {"KNOWN": "value"}, program)
+    if not dump[0].startswith("defaults"):
+        pytest.skip("HAProxy before 2.7 does not print how it divided a line")
     ours = "\t" + "".join(f"{word} " for word in split(line, {"KNOWN": "value"}))
     assert "\n".join(dump[1:]).startswith(f"{ours}\n")
 

@@ -31,7 +31,8 @@ Finder = Callable[[str], str | None]
 
 _TYPICAL = re.compile(
     r"^[ \t]*(?:bind|server|server-template|timeout|mode|option|balance|default_backend|use_backend|log"
-    r"|maxconn|stats|default-server|nameserver|http-request|tcp-request|acl|daemon|nbthread|chroot|peer|user)\b",
+    r"|maxconn|stats|default-server|nameserver|trace|http-request|tcp-request|acl|daemon|nbthread|chroot|peer"
+    r"|user)\b",
     re.MULTILINE,
 )
 _COMMENT = re.compile(r"[ \t]*(?:#|\.|$)")
@@ -44,6 +45,8 @@ def looks_like_haproxy(text: str) -> bool:
         if _COMMENT.match(line.rstrip("\r")):
             continue
         words = line.split()
+        if not words:
+            continue
         named = len(words) > 1
         return (
             words[0] in SECTIONS

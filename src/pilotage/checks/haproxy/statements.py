@@ -224,6 +224,7 @@ class _Condition:
         self.line = line
         self.holds, self.sure = holds, sure
         self.taken = holds and sure
+        self.doubtful = not sure
 
     @property
     def skipped(self) -> bool:
@@ -236,8 +237,9 @@ class _Condition:
             self.holds, self.sure = False, True
             return
         # After a branch that may have been taken nothing is sure any more, but for what never holds.
-        self.sure = sure and (self.sure or not holds)
+        self.sure = sure and not (self.doubtful and holds)
         self.holds = holds
+        self.doubtful = self.doubtful or not sure
         self.taken = self.holds and self.sure
 
 

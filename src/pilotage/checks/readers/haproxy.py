@@ -12,7 +12,7 @@ from pilotage.checks.haproxy.config import HaproxyConfig, haproxy_config, looks_
 from pilotage.checks.haproxy.template import HaproxyTemplate, looks_like_template
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
-from pilotage.checks.texts import text_of_file
+from pilotage.checks.texts import Text
 
 _NAMED = re.compile(
     r"haproxy[^/]*\.(?:cfg|conf|j2|jinja2?|tmpl|tpl|ctmpl|erb|template)"
@@ -51,7 +51,7 @@ class HaproxyReader:
     def read(self, file: SourceFile, into: Reading, *, asked: bool) -> None:
         """Adds a configuration or a template."""
         into.documents += 1
-        text = text_of_file(file)
+        text = Text(file.text, file)
         bad = _BAD_BYTES.search(file.text)
         if bad is not None:
             line = file.text.count("\n", 0, bad.start()) + 1
