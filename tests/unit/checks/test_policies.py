@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.own.evaluation import Evaluator, Question
+from pilotage.checks.own.evaluation import Asked, Evaluator, Question
 from pilotage.checks.own.lowering import functions_of, lowered, unfolded
 from pilotage.checks.own.parser import parse
 from pilotage.checks.own.reading import read_text
@@ -48,8 +48,8 @@ def verdicts(policy: Policy, one: KubeObject, old: Any, evaluator: Evaluator) ->
         tuple((lowered(node), "") for node in nodes),
         tuple(sorted({name for node in nodes for name in functions_of(node)})),
     )
-    answer = evaluator.ask(question, {"object": dict(one.data), "oldObject": old})
-    return [held.get("value", held) for held in answer["held"]]
+    (answer,) = evaluator.ask(question, [Asked({"object": dict(one.data), "oldObject": old})])
+    return [held.get("value", held) for held in answer["held"][0]]
 
 
 def subjects(policy: Policy, fixture: Path) -> list[KubeObject]:

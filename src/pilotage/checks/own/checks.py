@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pilotage.checks.model import Answer, Answers, Check, Cited, Gap, NotApplicable, Pass, Unknown
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.own.evaluation import Evaluator, Limits, NoAnswer
+from pilotage.checks.own.evaluation import Asked, Evaluator, Limits, NoAnswer
 from pilotage.checks.own.reading import RELATIONS, read_files
 from pilotage.checks.own.rule import Held, Rule
 from pilotage.checks.own.views import Unseen, variables_of, without_nulls
@@ -20,6 +21,8 @@ from pilotage.core.errors import InvalidInput
 
 FAMILY = "own"
 _MOST_EVIDENCE = 5
+_AT_ONCE = 50
+"""Objects that are sent to the process together."""
 
 
 @contextlib.contextmanager
@@ -64,8 +67,9 @@ def check_of(rule: Rule, evaluator: Evaluator) -> Check:
     stated = rule.stated
 
     def look(scene: Scene) -> Answers:
-        for one in _subjects(rule, scene):
-            yield from _answers(rule, one, scene, evaluator)
+        subjects = _subjects(rule, scene)
+        while objects := list(itertools.islice(subjects, _AT_ONCE)):
+            yield from _answers(rule, objects, scene, evaluator)
 
     kinds = [one.kind for one in stated.kinds]
     grouped = [f"{one.kind}.{one.group}" for one in stated.kinds if one.group]
@@ -118,15 +122,30 @@ def _subjects(rule: Rule, scene: Scene) -> Iterator[KubeObject]:
             yield one
 
 
-def _answers(rule: Rule, one: KubeObject, scene: Scene, evaluator: Evaluator) -> Answers:
-    try:
-        variables = variables_of(one, scene, rule.uses)
-        if rule.each is None:
-            yield from _of_object(rule, one, evaluator.ask(rule.question, variables))
+def _answers(rule: Rule, objects: Sequence[KubeObject], scene: Scene, evaluator: Evaluator) -> Answers:
+    asked: list[Asked] = []
+    told: dict[int, Answer] = {}
+    for number, one in enumerate(objects):
+        try:
+            variables = variables_of(one, scene, rule.uses)
+        except Unseen as error:
+            told[number] = Unknown(str(error), one)
+            continue
+        items = None if rule.each is None else as_list(one.get(*rule.each))
+        if rule.each is not None and not items:
+            told[number] = NotApplicable(one, f"{dotted(rule.each)} is empty or absent")
+            continue
+        asked.append(Asked(variables, without_nulls(items)))
+    answers = iter(evaluator.ask(rule.question, asked))
+    for number, one in enumerate(objects):
+        if number in told:
+            yield told[number]
+            continue
+        answer = next(answers)
+        if isinstance(answer, NoAnswer):
+            yield Unknown(str(answer), one)
         else:
-            yield from _of_items(rule, one, variables, evaluator)
-    except (Unseen, NoAnswer) as error:
-        yield Unknown(str(error), one)
+            yield from _of_object(rule, one, answer)
 
 
 def _condition(one: KubeObject, answer: dict[str, Any]) -> Answer | None:
@@ -142,39 +161,19 @@ def _condition(one: KubeObject, answer: dict[str, Any]) -> Answer | None:
 
 
 def _of_object(rule: Rule, one: KubeObject, answer: dict[str, Any]) -> Answers:
+    """One finding for each validation, however many items fail it."""
     decided = _condition(one, answer)
     if decided is not None:
         yield decided
         return
-    found = [
-        said
-        for held, result in zip(rule.held, answer["held"], strict=True)
-        if (said := _said(rule, one, held, result, ())) is not None
-    ]
-    yield from found
-    if not found:
-        yield Pass(one)
-
-
-def _of_items(rule: Rule, one: KubeObject, variables: dict[str, Any], evaluator: Evaluator) -> Answers:
-    """One finding for each validation, however many items fail it."""
-    each = rule.each or ()
-    items = as_list(one.get(*each))
-    if not items:
-        yield NotApplicable(one, f"{dotted(each)} is empty or absent")
-        return
     of: dict[int, list[Answer]] = {position: [] for position in range(len(rule.held))}
-    for number, item in enumerate(items):
-        answer = evaluator.ask(rule.question, {**variables, "item": without_nulls(item)})
-        decided = _condition(one, answer)
-        if decided is not None:
-            yield decided
-            return
-        for position, (held, result) in enumerate(zip(rule.held, answer["held"], strict=True)):
-            said = _said(rule, one, held, result, (*each, number))
+    for number, results in enumerate(answer["held"]):
+        at = () if rule.each is None else (*rule.each, number)
+        for position, (held, result) in enumerate(zip(rule.held, results, strict=True)):
+            said = _said(rule, one, held, result, at)
             if said is not None:
                 of[position].append(said)
-    told = [answer for found in of.values() for answer in _joined(found)]
+    told = [said for found in of.values() for said in _joined(found)]
     yield from told or [Pass(one)]
 
 

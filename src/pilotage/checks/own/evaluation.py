@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import itertools
 import json
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -57,6 +58,23 @@ class Question:
         return {"when": self.when, "held": self.held, "functions": self.functions}
 
 
+@dataclass(frozen=True)
+class Asked:
+    """An object that a question is asked about.
+
+    Attributes:
+        variables: name -> value, plain JSON.
+        items: values of the variable `item`; None where there is none.
+    """
+
+    variables: Mapping[str, Any]
+    items: Sequence[Any] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """What the worker reads."""
+        return {"variables": self.variables, "items": self.items}
+
+
 class NoAnswer(Exception):
     """A question could not be answered; the text says why."""
 
@@ -102,19 +120,22 @@ class _Process:
         said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
         return said.strip().rpartition("\n")[2]
 
-    def ask(self, value: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
-        """The answer; None when the process is no more."""
+    def ask(self, values: Sequence[Mapping[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+        """The answers, each within the time; they end early when the process does."""
         stream = self._process.stdin
-        if stream is None:
-            return None
         self._deadline = time.monotonic() + seconds
         try:
-            stream.write(json.dumps(value).encode() + b"\n")
-            stream.flush()
+            if stream is not None:
+                stream.write(json.dumps(values).encode() + b"\n")
+                stream.flush()
         except OSError:
-            return None
-        answer = self._read()
-        return json.loads(answer) if answer else None
+            return
+        for _ in values:
+            self._deadline = time.monotonic() + seconds
+            answer = self._read()
+            if not answer:
+                return
+            yield json.loads(answer)
 
     def _read(self) -> bytes:
         line = self._process.stdout.readline() if self._process.stdout else b""
@@ -166,27 +187,50 @@ class Evaluator:
         """
         self._prepare(question)
 
-    def ask(self, question: Question, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The worker's answer about one object.
+    def ask(self, question: Question, asked: Sequence[Asked]) -> list[dict[str, Any] | NoAnswer]:
+        """The worker's answers: each has `when`, and `held` with a list for the object or for each item.
+
+        Where one could not be answered (it took too long, the process died, the object is nested too deep),
+        the reason stands in its place.
 
         Args:
             question: the expressions.
-            variables: name -> value, plain JSON.
+            asked: what they are about.
 
         Raises:
-            NoAnswer: it took too long, the process died, the object is nested too deep.
             OutsideError: the process does not start.
         """
-        if any(deeper_than(value, self.limits.levels) for value in variables.values()):
-            raise NoAnswer(f"the object is nested more than {self.limits.levels} levels deep")
-        if self._deaths.get(question, 0) >= self.limits.deaths:
-            raise NoAnswer(f"not asked any more: it failed {self.limits.deaths} times before")
-        process = self._prepare(question)
-        answer = process.ask(variables, self.limits.seconds)
-        if answer is None:
+        answers: list[dict[str, Any] | NoAnswer] = []
+        while len(answers) < len(asked):
+            barred = self._barred(question, asked[len(answers)])
+            if barred is not None:
+                answers.append(barred)
+                continue
+            rest = itertools.takewhile(lambda one: not self._deep(one), asked[len(answers) :])
+            answers += self._answered(question, [one.as_json() for one in rest])
+        return answers
+
+    def _answered(self, question: Question, asked: list[dict[str, Any]]) -> list[dict[str, Any] | NoAnswer]:
+        """The answers up to the first that does not come, and the reason of that one."""
+        try:
+            process = self._prepare(question)
+        except NoAnswer as error:
+            return [error]
+        answers: list[dict[str, Any] | NoAnswer] = list(process.ask(asked, self.limits.seconds))
+        if len(answers) < len(asked):
             self._deaths[question] = self._deaths.get(question, 0) + 1
-            raise NoAnswer(self._obituary(process))
-        return answer
+            answers.append(NoAnswer(self._obituary(process)))
+        return answers
+
+    def _deep(self, asked: Asked) -> bool:
+        return any(deeper_than(value, self.limits.levels) for value in asked.variables.values())
+
+    def _barred(self, question: Question, asked: Asked) -> NoAnswer | None:
+        if self._deep(asked):
+            return NoAnswer(f"the object is nested more than {self.limits.levels} levels deep")
+        if self._deaths.get(question, 0) >= self.limits.deaths:
+            return NoAnswer(f"not asked any more: it failed {self.limits.deaths} times before")
+        return None
 
     def _prepare(self, question: Question) -> _Process:
         if self._process is None:
@@ -200,11 +244,11 @@ class Evaluator:
                     hint="Is there enough memory, and can this Python start another one?",
                 )
         if self._asked != question:
-            answer = self._process.ask(question.as_json(), self.limits.seconds)
-            if answer is None:
+            answers = list(self._process.ask([question.as_json()], self.limits.seconds))
+            if not answers:
                 raise NoAnswer(self._obituary(self._process))
-            if "fault" in answer:
-                raise NoAnswer(str(answer["fault"]))
+            if "fault" in answers[0]:
+                raise NoAnswer(str(answers[0]["fault"]))
             self._asked = question
         return self._process
 

@@ -1,7 +1,8 @@
 """The process in which users' expressions run: `python -m pilotage.checks.own.worker BYTES SECONDS`.
 
 The library that evaluates them can be brought down by what it is given, and an expression may take for ever.
-So they run here, where neither harms anybody. It reads a line of JSON and answers with one.
+So they run here, where neither harms anybody. It reads lines with lists of JSON and answers each
+entry with a line.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 import cel
@@ -34,14 +35,23 @@ class _Question:
             (cel.compile(text), cel.compile(message) if message else None) for text, message in asked["held"]
         ]
 
-    def answer(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, variables: Mapping[str, Any], items: Sequence[Any] | None) -> dict[str, Any]:
+        """What `when` gives, and each validation for the object or for each of its items."""
         for name, value in variables.items():
             self._context.add_variable(name, value)
         if self._when is not None:
             when = self._run(self._when)
             if when != {"value": True}:
                 return {"when": when, "held": []}
-        return {"when": {"value": True}, "held": [self._hold(*pair) for pair in self._held]}
+        held = [self._all()] if items is None else [self._all_of(item) for item in items]
+        return {"when": {"value": True}, "held": held}
+
+    def _all_of(self, item: Any) -> list[dict[str, Any]]:
+        self._context.add_variable("item", item)
+        return self._all()
+
+    def _all(self) -> list[dict[str, Any]]:
+        return [self._hold(*pair) for pair in self._held]
 
     def _hold(self, program: Any, message: Any) -> dict[str, Any]:
         result = self._run(program)
@@ -101,23 +111,30 @@ def serve(lines: BinaryIO, answers: BinaryIO, seconds: float = 0.0) -> None:
     """Answers until there is nothing more to read."""
     question: _Question | None = None
     for line in lines:
-        _lend(seconds)
-        asked = json.loads(line)
-        if "held" in asked:
-            try:
-                question = _Question(asked)
-                answer: dict[str, Any] = {}
-            except _FAULTS as error:
-                answer = {"fault": reason_of(error)}
-        elif question is not None:
-            try:
-                answer = question.answer(asked)
-            except _FAULTS as error:
-                answer = {"when": {"fault": reason_of(error)}, "held": []}
-        else:
-            answer = {"fault": "no question was asked"}
-        answers.write(json.dumps(answer).encode() + b"\n")
-        answers.flush()
+        for asked in json.loads(line):
+            _lend(seconds)
+            if "held" in asked:
+                question, answer = _compiled(asked)
+            else:
+                answer = _answered(question, asked)
+            answers.write(json.dumps(answer).encode() + b"\n")
+            answers.flush()
+
+
+def _compiled(asked: Mapping[str, Any]) -> tuple[_Question | None, dict[str, Any]]:
+    try:
+        return _Question(asked), {}
+    except _FAULTS as error:
+        return None, {"fault": reason_of(error)}
+
+
+def _answered(question: _Question | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        if question is not None:
+            return question.answer(asked["variables"], asked["items"])
+    except _FAULTS as error:
+        return {"when": {"fault": reason_of(error)}, "held": []}
+    return {"when": {"fault": "no question was asked"}, "held": []}
 
 
 def main() -> None:

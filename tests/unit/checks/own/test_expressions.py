@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pilotage.checks.own.evaluation import Evaluator, NoAnswer, Question
+from pilotage.checks.own.evaluation import Asked, Evaluator, NoAnswer, Question
 from pilotage.checks.own.lowering import functions_of, lowered, substituted, unfolded
 from pilotage.checks.own.parser import DEEPEST, HIGHEST, LONGEST, parse
 from pilotage.checks.own.tree import ExpressionFault, free_names, text_of
@@ -32,7 +32,7 @@ def question(text: str) -> Question:
 
 
 def value(evaluator: Evaluator, text: str) -> Any:
-    result = evaluator.ask(question(text), {"object": OBJECT})["held"][0]
+    result = evaluator.ask(question(text), [Asked({"object": OBJECT})])[0]["held"][0][0]
     return result.get("value", result)
 
 
