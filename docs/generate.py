@@ -26,6 +26,9 @@ import click
 import yaml
 from pydantic import BaseModel, SecretStr
 
+from pilotage.checks.reports.schema import FILE as CHECK_SCHEMA_FILE
+from pilotage.checks.reports.schema import report_schema
+from pilotage.checks.reports.schema import schema_text as check_schema_text
 from pilotage.cli.lazy import LazyGroup
 from pilotage.cli.main import exit_code, pilotage, run
 from pilotage.core.errors import all_errors
@@ -39,6 +42,7 @@ from pilotage.library.terms import FACETS, KINDS, Vocabulary, load_vocabulary
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 SCHEMA = ROOT / "src" / "pilotage" / "library" / "schema" / SCHEMA_FILE
+CHECK_SCHEMA = ROOT / "src" / "pilotage" / "checks" / "reports" / CHECK_SCHEMA_FILE
 NOTE = "<!-- Made by docs/generate.py from the code; `make docs` writes it again. -->\n"
 WIDTH = 100
 
@@ -112,6 +116,8 @@ def settings_page() -> str:
         f"A flag beats a variable, a variable beats `{FILE}` in the working directory, the file beats the"
         " default. An unknown key or variable is an error, so that a typing mistake cannot pass unseen.",
         table(("TOML key", "variable", "type", "default", "meaning"), rows),
+        "The table `[checks]` of the same file holds what a team has decided about findings:"
+        " [live with findings](../howto/live-with-findings.md).",
         "Lists and tables in a variable are written as JSON: `PILOTAGE_LIBRARY__REDACT_WORDS='[\"Falcon\"]'`.",
         f"Example of `{FILE}`:",
         '```toml\nlang = "ko"\n\n[store]\nurl = "postgresql://localhost/pilotage"\n\n[library]\n'
@@ -402,6 +408,43 @@ def _quiet_place() -> Iterator[str]:
             os.environ |= before
 
 
+def check_report_page() -> str:
+    """Every key of a report of checks."""
+    schema = report_schema()
+    parts = [
+        (
+            "What `pilotage check … --output json` writes. The JSON Schema is shipped as"
+            f" `pilotage/checks/reports/{CHECK_SCHEMA_FILE}`; the types that the report is built of make both. New keys may"
+            " be added; a key that changes its meaning or goes raises `version`."
+        ),
+        table(("key", "type", "meaning"), _report_keys(schema)),
+    ]
+    for name, part in schema["$defs"].items():
+        keys = table(("key", "type", "meaning"), _report_keys(part))
+        parts += [f"## {name}", part.get("description", ""), keys]
+    return page("Report of checks", *parts)
+
+
+def _report_keys(part: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (f"`{key}`", _report_type(value), value.get("description", ""))
+        for key, value in part["properties"].items()
+    ]
+
+
+def _report_type(value: dict[str, Any]) -> str:
+    if "const" in value:
+        return f"`{value['const']}`"
+    if value.get("type") == "object":
+        inner = value.get("additionalProperties")
+        return f"map to {_report_type(inner)}" if isinstance(inner, dict) else "object"
+    if value.get("type") == "array":
+        return f"list of {_report_type(value['items'])}"
+    if "anyOf" in value:
+        return " or ".join(_report_type(one) for one in value["anyOf"])
+    return _type(value)
+
+
 PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "cli.md": cli_page,
     REFERENCE / "settings.md": settings_page,
@@ -410,7 +453,9 @@ PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "vocabulary.md": vocabulary_page,
     REFERENCE / "formats.md": formats_page,
     REFERENCE / "output.md": output_page,
+    REFERENCE / "check-report.md": check_report_page,
     SCHEMA: schema_text,
+    CHECK_SCHEMA: check_schema_text,
 }
 """Every generated file and what makes it."""
 
