@@ -23,7 +23,7 @@ _PLUGIN = re.compile(
     re.MULTILINE,
 )
 _WORD = re.compile(
-    r'(?P<comment>#[^\n]*)|"(?P<quoted>(?:\\.|[^"\\])*)(?:"|\Z)|(?P<plain>[^\s#]+)',
+    r'(?P<comment>#[^\n]*)|"(?P<quoted>(?:\\.|[^"\\])*)(?:"|\Z)|(?P<plain>[^\s#]+)(?:#\S*)?',
     re.DOTALL,
 )
 _TEMPLATE = re.compile(r"\{\{[^\n]*\}\}|\{%-?[ \t]|<%")
@@ -51,7 +51,7 @@ class _Word:
 
 
 def _words(where: Text) -> Iterator[_Word]:
-    """The words of a text; a `#` begins a comment wherever it stands outside of quotes."""
+    """The words of a text; a `#` inside of a word hides the rest of the word, not of the line."""
     line, begin, at = 1, 0, 0
     for match in _WORD.finditer(where.content):
         line += where.content.count("\n", at, match.start())
@@ -143,21 +143,18 @@ class _Parser:
         if start + 1 >= len(self.words) or self._new_line(start + 1):
             raise _Broken(self.words[start], "import names nothing")
         pattern = self.words[start + 1]
-        end = start + 2
-        while end < len(self.words) and not self._new_line(end):
-            end += 1
-        args = [one.text for one in self.words[start + 2 : end]]
+        if start + 2 < len(self.words) and not self._new_line(start + 2):
+            raise _Broken(self.words[start + 2], "import takes one argument")
         brought = self._brought(pattern)
         if brought is None:
             if outside:
                 self.corefile.open = True
             self.opened = True
             brought = []
-        filled = [_filled(word, args) for word in brought]
         self.imports += 1
-        if self.imports > _MOST_IMPORTS or len(self.words) + len(filled) > _MOST_WORDS:
+        if self.imports > _MOST_IMPORTS or len(self.words) + len(brought) > _MOST_WORDS:
             raise _Broken(pattern, "imports unfold without end")
-        self.words[start:end] = filled
+        self.words[start : start + 2] = brought
 
     def _brought(self, pattern: _Word) -> list[_Word] | None:
         if pattern.text in self.snippets:
@@ -185,7 +182,7 @@ class _Parser:
             raise _Broken(self.words[self.at - 1], "a server block without a zone")
         if keys[0].is_sign("}"):
             raise _Broken(keys[0], "unexpected `}`")
-        names = tuple(part for key in keys for part in key.text.split(",") if part)
+        names = tuple(name for key in keys if (name := key.text.removesuffix(",")))
         name = names[0] if names else ""
         if braced and len(names) == 1 and name.startswith("(") and name.endswith(")"):
             self.snippets[name[1:-1]] = self._raw(keys[0])
@@ -217,12 +214,12 @@ class _Parser:
                 self._import(outside=False)
                 continue
             if word.is_sign("}"):
-                if not braced:
-                    raise _Broken(word, "unexpected `}`")
+                # A single block may go without its opening brace, and have the closing one all the same.
                 self.at += 1
                 return found
             found.append(self._entry(word, depth))
-        if braced:
+        # At the end of a text the brace of a plugin closes the block around it as well.
+        if braced and not self.words[-1].is_sign("}"):
             raise _Broken(head, "its `{` is never closed")
         return found
 
@@ -240,13 +237,3 @@ class _Parser:
             args.append(following.text)
             self.at += 1
         return Entry(word.text, tuple(args), word.where, word.line, word.column, items)
-
-
-def _filled(word: _Word, args: list[str]) -> _Word:
-    """A word of a snippet with its `{args[0]}` filled in."""
-    if "{args" not in word.text:
-        return word
-    text = word.text
-    for position, value in enumerate(args):
-        text = text.replace(f"{{args[{position}]}}", value).replace(f"{{args.{position}}}", value)
-    return _Word(text, word.line, word.column, word.quoted, word.where)

@@ -15,11 +15,11 @@ from pilotage.checks.texts import text_of_file
 WHOLE = """\
 (base) {
     errors # all of them
-    cache {args[0]}
+    cache 30
 }
 
 .:53, acme.dev {
-    import base 30
+    import base
     health {
         lameduck 5s
     }
