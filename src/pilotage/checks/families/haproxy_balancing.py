@@ -33,7 +33,8 @@ SKYSCANNER_ARGO = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
 SLACK = "slack-2022-02-22-consul-rollout-cache-metastable"
 
 _ANSWERS = frozenset(
-    "redirect errorfile errorfiles errorloc errorloc302 errorloc303 dispatch use-fcgi-app monitor-uri".split()
+    "redirect errorfile errorfiles errorloc errorloc302 errorloc303 dispatch use-fcgi-app monitor-uri "
+    "use-server".split()
 )
 _ANSWERING = frozenset(
     "return deny redirect use-service reject tarpit silent-drop set-dst auth lua wait-for-body".split()
@@ -43,11 +44,6 @@ _MEANT_EMPTY = re.compile(
     r"den(?:y|ied)|drop|block|reject|black[-_]?hole|sink|null|none|nowhere|maint|empty|no[-_]?(?:match|backend|route)"
     r"|not[-_]?found|40[0-9]|503|disabled|dummy|noop|nomatch",
     re.IGNORECASE,
-)
-_GENERATED = re.compile(
-    r"^\s*#.*\b(?:generated|rendered|managed|written)\b.*\bby\b|^\s*#.*\bdo not (?:edit|modify)\b"
-    r"|^\s*#.*\bautomatically generated\b",
-    re.IGNORECASE | re.MULTILINE,
 )
 _FEW = 4
 _MANY = 2
@@ -67,7 +63,8 @@ def hp_empty_backend(scene: Scene) -> Answers:
     What it does
     Follows `use_backend` and `default_backend` (by name, and through maps that are at hand) to backends
     that have no server and do not answer by themselves (`http-request return`, `redirect`, `errorfile`, a
-    service). `haproxy -c` accepts them.
+    service). `haproxy -c` accepts them. Where no backend at all has a server, something adds them at run
+    time, and nothing is said.
 
     Why it matters
     Every request that gets there is answered with 503. It is what remains when a template finds nothing to
@@ -94,6 +91,8 @@ def hp_empty_backend(scene: Scene) -> Answers:
                 yield Pass(proxy)
             elif _answers(proxy) or _MEANT_EMPTY.search(proxy.name):
                 yield NotApplicable(proxy, "it is meant to have no server")
+            elif not any(other.servers for other in config.proxies):
+                yield NotApplicable(proxy, "no backend here has a server: something adds them at run time")
             else:
                 lead = leads[proxy.name]
                 yield Gap(
@@ -230,13 +229,12 @@ def hp_rr_sorted(scene: Scene) -> Answers:
     - https://docs.haproxy.org/2.8/configuration.html#4-balance
     """
     for config in scene.configs(HaproxyConfig):
-        generated = config.holder is not None or any(_GENERATED.search(one.content) for one in config.texts)
         for proxy in config.upstream:
             servers = [one for one in proxy.servers if not one.backup]
             line = proxy.setting("balance")
             if len(servers) < _FEW or (line is not None and line.word(1) not in {"roundrobin", "static-rr"}):
                 continue
-            if not generated:
+            if not config.generated:
                 yield NotApplicable(proxy, "nothing says that its servers are generated")
             elif _sorted(servers):
                 yield Gap(

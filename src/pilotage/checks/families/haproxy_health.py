@@ -37,6 +37,8 @@ _DEEP = re.compile(
     re.IGNORECASE,
 )
 _HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
+_CHEAP_ROOT = frozenset({"5984", "15984", "9200"})
+"""Ports of CouchDB and Elasticsearch."""
 _SLOW = 60_000.0
 _MANY = 2
 
@@ -88,6 +90,9 @@ def hp_httpchk_root(scene: Scene) -> Answers:
             continue
         if not asked:
             yield NotApplicable(proxy, "its check asks no server, or another port than that of the requests")
+            continue
+        if all(one.address.port in _CHEAP_ROOT for one in asked):
+            yield NotApplicable(proxy, "the root of such a database answers with its version only")
             continue
         fronts = [line for uri, line in found.uris if _FRONT_PAGE.fullmatch(uri)]
         if fronts and len(fronts) == len(found.uris):

@@ -178,7 +178,7 @@ def hp_request_timeout(scene: Scene) -> Answers:
     for config in scene.configs(HaproxyConfig):
         for proxy in config.serving:
             outside = [one for one in proxy.binds if not address_of(one.words[1]).loopback]
-            if proxy.mode != "http" or not outside or _undecided(proxy):
+            if proxy.mode != "http" or not outside or _undecided(proxy) or _only_statistics(proxy):
                 continue
             line = proxy.setting("timeout http-request")
             if line is None or milliseconds(line.word(2)) == 0:
@@ -193,6 +193,12 @@ def hp_request_timeout(scene: Scene) -> Answers:
             ("timeout http-request",),
             evidence=("no timeout http-request",),
         )
+
+
+def _only_statistics(proxy: Proxy) -> bool:
+    """Whether it is a page for operators, that leads to no server."""
+    leads = proxy.setting("default_backend") or proxy.last("use_backend")
+    return leads is None and not proxy.servers and any(line.keyword == "stats" for line in proxy.statements)
 
 
 @check(

@@ -79,24 +79,31 @@ def hp_static_name(scene: Scene) -> Answers:
     - https://docs.haproxy.org/2.8/configuration.html#5.3
     - https://docs.haproxy.org/2.8/configuration.html#5.2-resolvers
     """
+    lacking: list[Proxy] = []
     for proxy in _upstream(scene):
-        named = _named(proxy)
-        static = [one for one in named if not one.is_on("resolvers")]
-        if named and not static:
+        if _static(proxy):
+            lacking.append(proxy)
+        elif _named(proxy):
             yield Pass(proxy)
-        elif static:
-            dotted = [one for one in static if "." in one.address.host.rstrip(".")]
-            first = (dotted or static)[0]
-            others = f" and {len(static) - 1} more" if len(static) > 1 else ""
-            yield Gap(
-                proxy,
-                f"`{proxy.title}`: the name `{first.address.host}`{others} is resolved at start only; "
-                "HAProxy keeps its address for ever",
-                first.path,
-                evidence=(str(first.statement)[:120], "no resolvers"),
-                severity=None if dotted else Severity.LOW,
-                confidence=Confidence.HIGH if dotted else Confidence.MEDIUM,
-            )
+    for group in by_base(lacking):
+        static = [one for proxy in group.proxies for one in _static(proxy)]
+        dotted = [one for one in static if "." in one.address.host.rstrip(".")]
+        first = (dotted or static)[0]
+        count = len({one.address.host for one in static})
+        yield Gap(
+            group.subject,
+            f"{group.names}: {'the names' if count > 1 else 'the name'} `{first.address.host}`"
+            f"{f' and {count - 1} more are' if count > 1 else ' is'} resolved at start only; "
+            "HAProxy keeps the address for ever",
+            first.path if group.subject is group.proxies[0] else ("default-server",),
+            evidence=(str(first.statement)[:120], "no resolvers"),
+            severity=None if dotted else Severity.LOW,
+            confidence=Confidence.HIGH if dotted else Confidence.MEDIUM,
+        )
+
+
+def _static(proxy: Proxy) -> list[Server]:
+    return [one for one in _named(proxy) if not one.is_on("resolvers")]
 
 
 @check(

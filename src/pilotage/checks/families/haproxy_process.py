@@ -59,7 +59,8 @@ def haproxy_old_workers(scene: Scene) -> Answers:
     Looks for configurations that let connections live for ten minutes or more (`timeout tunnel`, or `timeout
     client` and `server` in `mode tcp`) without `hard-stop-after` in `global`; for haproxy-ingress with
     `timeout-stop`, and the HAProxy Kubernetes Ingress Controller with `hard-stop-after`, of a minute or less
-    beside tunnels; and for OpenShift's IngressController without the annotation for it.
+    beside tunnels; and for OpenShift's IngressController without the annotation for it. A file that nothing
+    seems to generate, so that it is seldom reloaded, is of low severity.
 
     Why it matters
     A reload starts a new process, and the old one stays until its last connection ends: websockets and
@@ -118,6 +119,7 @@ def _old_workers(config: HaproxyConfig) -> Answer:
         "old process stays that long",
         ("hard-stop-after",),
         evidence=("no hard-stop-after", *said),
+        severity=None if config.generated else Severity.LOW,
     )
 
 

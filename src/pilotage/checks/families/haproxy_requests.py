@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
 from pilotage.checks.haproxy.groups import by_base, by_line
+from pilotage.checks.haproxy.healthchecks import asks_elsewhere, checked_servers
 from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.scene import Scene
@@ -145,8 +146,8 @@ def hp_no_redispatch(scene: Scene) -> Answers:
             continue
         if proxy.option("redispatch") is not None:
             yield Pass(proxy)
-        elif _retries(proxy) == 0 or _hashes(proxy):
-            yield NotApplicable(proxy, "it never retries, or chooses the server by a hash on purpose")
+        elif _retries(proxy) == 0 or _hashes(proxy) or _elects(proxy):
+            yield NotApplicable(proxy, "it never retries, or there is one right server for a request")
         else:
             lacking.append(proxy)
     for group in by_base(lacking):
@@ -160,6 +161,12 @@ def hp_no_redispatch(scene: Scene) -> Answers:
             evidence=("no option redispatch", *([str(line)] if line is not None else [])),
             severity=Severity.MEDIUM if sticky else None,
         )
+
+
+def _elects(proxy: Proxy) -> bool:
+    """Whether its checks let one server in at a time, such as the primary of a database."""
+    asked = checked_servers(proxy)
+    return proxy.mode == "tcp" and bool(asked) and all(asks_elsewhere(one) for one in asked)
 
 
 def _sticky(proxy: Proxy) -> Statement | None:

@@ -35,6 +35,11 @@ _TYPICAL = re.compile(
     r"|user)\b",
     re.MULTILINE,
 )
+_GENERATED = re.compile(
+    r"^\s*#.*\b(?:generated|rendered|managed|written)\b.*\bby\b|^\s*#.*\bdo not (?:edit|modify)\b"
+    r"|^\s*#.*\bautomatically generated\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _COMMENT = re.compile(r"[ \t]*(?:#|\.|$)")
 _EXPRESSION = re.compile(r"%\[[^\]]*\]+|%[A-Za-z]+|\$\{\w+\}")
 
@@ -183,6 +188,11 @@ class HaproxyConfig:
     def partial(self) -> bool:
         """Whether it is only a piece: what it does not say may stand in a file that is not here."""
         return not self.defaults and not self.of("global")
+
+    @cached_property
+    def generated(self) -> bool:
+        """Whether something seems to write it: a comment says so, or it stands in a ConfigMap."""
+        return self.holder is not None or any(_GENERATED.search(one.content) for one in self.texts)
 
     def of(self, *kinds: str) -> list[Section]:
         """Sections other than proxies and `defaults`, of some kinds."""

@@ -125,7 +125,8 @@ def _haproxy(one: KubeObject, key: str, text: str, _: Sequence[KubeObject], foun
     if looks_like_template(text):
         found.configs.append(HaproxyTemplate(value))
         return True
-    config = haproxy_config(value)
+    others = _others(one, key)
+    config = haproxy_config(value, beside=lambda path: others.get(posixpath.basename(path)))
     found.configs.append(config)
     found.problems += [replace(problem, grave=False) for problem in problems_of(config)]
     return True

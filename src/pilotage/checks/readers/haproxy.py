@@ -38,6 +38,7 @@ class HaproxyReader:
         "haproxy*.tpl",
         "haproxy*.ctmpl",
         "haproxy*.erb",
+        "haproxy*.template",
     )
 
     def wants(self, name: str, text: str) -> bool:
