@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import PurePath
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
@@ -23,16 +22,6 @@ RESOURCES = {
     "limits.memory": ("limits", "memory"),
 }
 """Keys of `spec.hard` that pods use up, as (requests | limits | pods, resource)."""
-
-
-def same_namespace(one: KubeObject, other: KubeObject) -> bool:
-    """Whether two objects certainly end up in one namespace.
-
-    Where neither names one, they do when they are applied together: when they stand in one folder.
-    """
-    if one.namespace or other.namespace:
-        return one.namespace == other.namespace
-    return one.live or PurePath(one.file).parent == PurePath(other.file).parent
 
 
 @dataclass(frozen=True)
@@ -59,9 +48,8 @@ class Quota:
 
 def quotas_over(scene: Scene, workload: Workload) -> Iterator[Quota]:
     """The bounds that every pod of a workload's namespace falls under; quotas with a scope are left out."""
-    for one in scene.of("ResourceQuota"):
-        scoped = one.spec.get("scopes") or one.spec.get("scopeSelector")
-        if scoped or not same_namespace(one, workload.object):
+    for one in scene.beside(workload.object, "ResourceQuota"):
+        if one.spec.get("scopes") or one.spec.get("scopeSelector"):
             continue
         for key, value in as_map(one.spec.get("hard")).items():
             hard = quantity(value)
@@ -79,9 +67,7 @@ def limit_default(scene: Scene, one: KubeObject, side: str, resource: str) -> De
         resource: `cpu`, `memory` ….
     """
     keys = ("default",) if side == "limits" else ("defaultRequest", "default")
-    for ranges in scene.of("LimitRange"):
-        if not same_namespace(ranges, one):
-            continue
+    for ranges in scene.beside(one, "LimitRange"):
         for item in as_list(ranges.spec.get("limits")):
             if as_text(dig(item, "type")) != "Container":
                 continue

@@ -35,12 +35,17 @@ def image_tag(image: str) -> str:
 
 def container_roles(container: Container) -> frozenset[str]:
     """The roles of one container: `network-agent`, `cluster-dns` and others of the table."""
-    parts = bare_image(container.image).split("/")
+    return _roles_of(container.image)
+
+
+@functools.lru_cache(maxsize=4096)
+def _roles_of(image: str) -> frozenset[str]:
+    parts = bare_image(image).split("/")
     known = _roles()
     for start in range(max(0, len(parts) - 2), len(parts)):
-        roles = known.get("/".join(parts[start:]))
-        if roles is not None:
-            return frozenset(roles)
+        found = known.get("/".join(parts[start:]))
+        if found is not None:
+            return frozenset(found)
     return frozenset()
 
 

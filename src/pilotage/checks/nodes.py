@@ -46,6 +46,26 @@ def may_take(node: KubeObject, workload: Workload) -> bool:
     return all(str(node.labels.get(key)) == str(value) for key, value in wanted.items())
 
 
-def nodes_for(scene: Scene, workload: Workload) -> list[KubeObject]:
-    """The nodes of the scene that take pods of a workload; files seldom hold any."""
-    return [node for node in scene.of("Node") if may_take(node, workload)]
+class Room:
+    """How many nodes of a scene take the pods of a workload; files seldom hold any node.
+
+    Args:
+        scene: where the nodes are.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._nodes = list(scene.of("Node"))
+        self._known: dict[str, int] = {}
+
+    @property
+    def known(self) -> bool:
+        """Whether the scene holds nodes at all."""
+        return bool(self._nodes)
+
+    def number(self, workload: Workload) -> int:
+        """The number of nodes that take its pods."""
+        # Most workloads ask for the same nodes, and there are many of both.
+        wish = repr((workload.pod.get("nodeSelector"), workload.pod.get("tolerations")))
+        if wish not in self._known:
+            self._known[wish] = sum(1 for node in self._nodes if may_take(node, workload))
+        return self._known[wish]

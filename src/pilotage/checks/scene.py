@@ -88,6 +88,8 @@ class Scene:
         self._counts = dict(counts or {})
         self.asked: set[str] = set()
         """Kinds that somebody asked about: where one of them could not be read, the answer was a guess."""
+        self._homes: dict[str, dict[str, list[KubeObject]]] = {}
+        self._exposures: dict[int, list[Exposure]] = {}
         self._configs: dict[type, list[Any]] = defaultdict(list)
         for config in configs:
             self._configs[type(config)].append(config)
@@ -111,6 +113,28 @@ class Scene:
         """
         self.asked.add(kind)
         return any(origin is None or may_share_namespace(one, origin) for one in self.index.of(kind))
+
+    def beside(self, one: KubeObject, *kinds: str) -> Iterator[KubeObject]:
+        """The objects of some kinds that certainly end up in the namespace of `one`."""
+        self.asked.update(kinds)
+        for kind in kinds:
+            if kind not in self._homes:
+                homes: dict[str, list[KubeObject]] = defaultdict(list)
+                for other in self.index.of(kind):
+                    homes[_home(other)].append(other)
+                self._homes[kind] = homes
+            yield from self._homes[kind].get(_home(one), ())
+
+    def workloads_beside(self, one: KubeObject) -> list[Workload]:
+        """The workloads that certainly end up in the namespace of `one`."""
+        return self._workloads_at.get(_home(one), [])
+
+    @cached_property
+    def _workloads_at(self) -> dict[str, list[Workload]]:
+        found: dict[str, list[Workload]] = defaultdict(list)
+        for workload in self.workloads:
+            found[_home(workload.object)].append(workload)
+        return found
 
     def count(self, kind: str) -> int:
         """How many objects of a kind there are.
@@ -295,18 +319,24 @@ class Scene:
     def exposures(self, workload: Workload) -> list[Exposure]:
         """Every way by which requests reach a workload, those from outside first."""
         self.asked.update(_WAYS_IN)
-        found: list[Exposure] = []
+        known = self._exposures.get(id(workload.object))
+        if known is None:
+            order = ("edge", "webhook", "api", "service").index
+            known = sorted(self._find_exposures(workload), key=lambda one: order(one.by))
+            self._exposures[id(workload.object)] = known
+        return known
+
+    def _find_exposures(self, workload: Workload) -> Iterator[Exposure]:
         for service in self.services_of(workload):
             for backend in self.routes_to(service):
                 by = "edge" if _from_outside(backend.route) else "service"
-                found.append(Exposure(by, backend.route, service))
+                yield Exposure(by, backend.route, service)
             if as_text(service.spec.get("type")) in _OUTER_TYPES:
-                found.append(Exposure("edge", service, service))
+                yield Exposure("edge", service, service)
             if id(service) in self._called:
                 by, caller = self._called[id(service)]
-                found.append(Exposure(by, caller, service))
-            found.append(Exposure("service", service, service))
-        return sorted(found, key=lambda one: ("edge", "webhook", "api", "service").index(one.by))
+                yield Exposure(by, caller, service)
+            yield Exposure("service", service, service)
 
     def exposed(self, workload: Workload, *by: str) -> Exposure | None:
         """The first way by which requests reach a workload (of the given kinds); None where none does."""
@@ -378,6 +408,11 @@ class Scene:
             yield Reference(
                 "Secret", as_text(dig(item, "name")), (*workload.pod_path, "imagePullSecrets", position)
             )
+
+
+def _home(one: KubeObject) -> str:
+    """The namespace of an object; where none is stated, the folder with which it is applied."""
+    return one.namespace or ("" if one.live else f"in {one.file.rpartition('/')[0]}")
 
 
 def _from_outside(route: KubeObject) -> bool:

@@ -246,3 +246,29 @@ def test_durations_and_shares() -> None:
     assert percent_or_count("25%", 3, round_up=False) == 0
     assert percent_or_count(2, 3, round_up=False) == 2
     assert percent_or_count("2", 3, round_up=False) is None
+
+
+def test_routes_between_services_are_not_from_outside() -> None:
+    mesh = made("VirtualService", "web", {"http": [{"route": [{"destination": {"host": "web"}}]}]})
+    scene = Scene([deployment("web"), service("web"), mesh])
+    assert [one.by for one in scene.exposures(scene.workloads[0])] == ["service", "service"]
+    assert scene.edge_of(next(scene.of("Service"))) is None
+    edge = made("VirtualService", "web", {**mesh.spec, "gateways": ["mesh", "public"]})
+    scene = Scene([deployment("web"), service("web"), edge])
+    assert scene.edge_of(next(scene.of("Service"))) is edge
+
+
+def test_a_route_that_hangs_on_a_service_is_not_from_outside() -> None:
+    rules = [{"backendRefs": [{"name": "web"}]}]
+    inner = made("HTTPRoute", "web", {"parentRefs": [{"kind": "Service", "name": "web"}], "rules": rules})
+    outer = made("HTTPRoute", "web", {"parentRefs": [{"name": "public"}], "rules": rules})
+    for route, found in ((inner, None), (outer, outer)):
+        scene = Scene([deployment("web"), service("web"), route])
+        assert scene.edge_of(next(scene.of("Service"))) is found
+
+
+def test_what_stands_beside_an_object() -> None:
+    other = deployment("api", namespace="lab")
+    scene = Scene([deployment("web"), service("web"), other])
+    assert [one.object.name for one in scene.workloads_beside(next(scene.of("Service")))] == ["web"]
+    assert list(scene.beside(other, "Service")) == []

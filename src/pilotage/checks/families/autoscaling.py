@@ -38,7 +38,7 @@ def _target(scene: Scene, scaler: KubeObject) -> tuple[str, str, KubeObject | No
     target = as_map(scaler.spec.get("scaleTargetRef"))
     kind = as_text(target.get("kind")) or "Deployment"
     name = as_text(target.get("name"))
-    return kind, name, scene.find(kind, name, scaler) if name else None
+    return kind, name, scene.find(kind, name, scaler) if name and kind in SCALED else None
 
 
 def _scaled(scene: Scene) -> Iterator[tuple[KubeObject, Workload]]:
@@ -92,7 +92,8 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
         stated = _applied_replicas(one) if scene.live else workload.stated_replicas
         least = as_int(scaler.spec.get("minReplicaCount" if scaler.kind == "ScaledObject" else "minReplicas"))
         if stated is None:
-            yield Pass(one)
+            why = "a cluster does not tell whether a manifest states the number"
+            yield NotApplicable(one, why) if scene.live else Pass(one)
             continue
         yield Gap(
             one,

@@ -120,7 +120,7 @@ def _by_sub_path(workload: Workload) -> Iterator[tuple[object, KeyPath]]:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(KIAM, SYSELEVEN),
-    about=SERVING,
+    about=(*SERVING, "Certificate"),
     needs=("Secret",),
 )
 def certificate_by_subpath(scene: Scene) -> Answers:

@@ -202,7 +202,7 @@ def _is_root(one: KubeObject) -> bool:
     severity=Severity.HIGH,
     incidents=(SKYSCANNER,),
     about=("Application", "Kustomization"),
-    needs=("Namespace",),
+    needs=("Namespace", "CustomResourceDefinition"),
 )
 def prune_takes_namespaces(scene: Scene) -> Answers:
     """

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from pilotage.checks import components
-from pilotage.checks.allowances import container_amount, limit_default, same_namespace
+from pilotage.checks.allowances import container_amount, limit_default
 from pilotage.checks.components import bare_image
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
@@ -144,8 +144,8 @@ def limitrange_reaches_edge(scene: Scene) -> Answers:
 
 
 def _edge_without_limit(scene: Scene, ranges: KubeObject) -> Iterator[Container]:
-    for workload in scene.workloads:
-        if workload.kind not in SERVING or not same_namespace(workload.object, ranges):
+    for workload in scene.workloads_beside(ranges):
+        if workload.kind not in SERVING:
             continue
         exposures = scene.exposures(workload)
         balanced = any(one.by == "edge" and one.object is one.service for one in exposures)

@@ -76,7 +76,7 @@ def _covers(rule: Any, port: int | None, *names: str) -> bool:
     incidents=(),
     alike=(LETS_ENCRYPT, ZALANDO_DNS),
     about=("NetworkPolicy",),
-    needs=("Deployment", "StatefulSet", "DaemonSet"),
+    needs=("Deployment", "StatefulSet", "DaemonSet", *_OTHER_POLICIES),
 )
 def netpol_cuts_dns(scene: Scene) -> Answers:
     """
@@ -149,7 +149,7 @@ def _allows_dns(rule: Any) -> bool:
     incidents=(),
     alike=(WIKIMEDIA_ZK,),
     about=("NetworkPolicy",),
-    needs=("Service", "Ingress", "Deployment"),
+    needs=("Service", "Ingress", "Deployment", *_OTHER_POLICIES),
 )
 def netpol_blocks_route(scene: Scene) -> Answers:
     """
@@ -288,7 +288,7 @@ def agent_replaced_at_once(scene: Scene) -> Answers:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(DFDS_SUBNET,),
-    about=("DaemonSet", "IPPool"),
+    about=("DaemonSet", "IPPool", "Node"),
 )
 def ippool_thin(scene: Scene) -> Answers:
     """

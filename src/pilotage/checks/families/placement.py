@@ -18,7 +18,7 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
-from pilotage.checks.nodes import nodes_for
+from pilotage.checks.nodes import Room
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SCALED, Workload
@@ -134,19 +134,18 @@ def anti_affinity_no_room(scene: Scene) -> Answers:
     -
       https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#inter-pod-affinity-and-anti-affinity
     """
+    room = Room(scene)
     for workload in scene.workloads:
         scale = scene.scale(workload)
         terms = list(_own_terms(workload, "required")) if scale is not None else []
         if scale is None or not terms or scale.least == 0:
             continue
         most = scale.most or scale.least
-        gap = next(
-            (gap for path, term in terms if (gap := _crowded(scene, workload, most, path, term))), None
-        )
+        gap = next((gap for path, term in terms if (gap := _crowded(room, workload, most, path, term))), None)
         yield gap if gap is not None else Pass(workload.object)
 
 
-def _crowded(scene: Scene, workload: Workload, most: int, path: KeyPath, term: Any) -> Gap | None:
+def _crowded(places: Room, workload: Workload, most: int, path: KeyPath, term: Any) -> Gap | None:
     key = as_text(dig(term, "topologyKey"))
     if key in _ZONES and most > _USUAL_ZONES:
         return Gap(
@@ -156,9 +155,9 @@ def _crowded(scene: Scene, workload: Workload, most: int, path: KeyPath, term: A
             evidence=(f"topologyKey: {key}", f"replicas: up to {most}"),
             confidence=Confidence.MEDIUM,
         )
-    if key != _HOST or not scene.has("Node"):
+    if key != _HOST or not places.known:
         return None
-    room = len(nodes_for(scene, workload))
+    room = places.number(workload)
     moves = surge_and_unavailable(workload, most)
     extra = 1 if moves is not None and moves[1] == 0 else 0
     if most + extra <= room:
@@ -204,6 +203,7 @@ def host_port_no_room(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/configuration/overview/#services
     - https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#max-surge
     """
+    places = Room(scene)
     for workload in scene.workloads:
         if workload.kind != "Deployment":
             continue
@@ -212,7 +212,7 @@ def host_port_no_room(scene: Scene) -> Answers:
         moves = surge_and_unavailable(workload, scale.least) if scale is not None else None
         if port is None or scale is None or scale.least == 0:
             continue
-        room = len(nodes_for(scene, workload)) if scene.has("Node") else None
+        room = places.number(workload) if places.known else None
         if moves is None or moves[1] > 0 or (room is not None and room > scale.least):
             yield Pass(workload.object)
             continue

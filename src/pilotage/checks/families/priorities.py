@@ -178,6 +178,7 @@ def _lowest_served(scene: Scene) -> tuple[int, KubeObject] | None:
     incidents=(DFDS_NODES,),
     alike=(DFDS_SUBNET, GRAFANA),
     about=("DaemonSet", "Deployment"),
+    needs=("PriorityClass",),
     chart_severity=Severity.LOW,
 )
 def traffic_no_priority(scene: Scene) -> Answers:

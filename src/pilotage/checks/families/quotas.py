@@ -10,7 +10,6 @@ from pilotage.checks.allowances import (
     Quota,
     container_amount,
     quotas_over,
-    same_namespace,
     surge_and_unavailable,
 )
 from pilotage.checks.model import (
@@ -78,12 +77,11 @@ def ns_no_pod_quota(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/policy/resource-quotas/
     """
     risky = _may_pile_up(scene)
+    bounded = {
+        one.namespace for one in scene.of("ResourceQuota") if _BOUNDS_PODS & set(as_map(one.spec.get("hard")))
+    }
     for namespace in scene.of("Namespace"):
-        bound = [
-            one
-            for one in scene.of("ResourceQuota")
-            if one.namespace == namespace.name and _BOUNDS_PODS & set(as_map(one.spec.get("hard")))
-        ]
+        bound = namespace.name in bounded
         jobs = risky.get(namespace.name, [])
         if bound or not jobs:
             yield Pass(namespace) if bound else NotApplicable(namespace, "none of its CronJobs may pile up")
@@ -146,6 +144,7 @@ def quota_below_autoscaler(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/policy/resource-quotas/
     - https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/
     """
+    namespaces = _Namespaces(scene)
     for workload in scene.workloads:
         scale = scene.scale(workload)
         if scale is None or scale.autoscaler is None or scale.most is None:
@@ -154,19 +153,21 @@ def quota_below_autoscaler(scene: Scene) -> Answers:
         if not quotas:
             yield NotApplicable(scale.autoscaler, "no quota bounds its namespace")
             continue
-        gaps = [
-            gap for quota in quotas if (gap := _over(scene, workload, quota, scale.most, scale.autoscaler))
-        ]
+        gaps = [gap for quota in quotas if (gap := _over(scene, namespaces, workload, quota)) is not None]
         worst = min(gaps, key=lambda gap: gap.severity is None, default=None)
         yield worst if worst is not None else Pass(scale.autoscaler)
 
 
-def _over(scene: Scene, workload: Workload, quota: Quota, most: int, scaler: KubeObject) -> Gap | None:
+def _over(scene: Scene, namespaces: _Namespaces, workload: Workload, quota: Quota) -> Gap | None:
+    scale = scene.scale(workload)
+    if scale is None or scale.autoscaler is None or scale.most is None:
+        return None
+    most, scaler = scale.most, scale.autoscaler
     each = quota.per_pod(scene, workload)
     if each is None or each <= 0:
         return None
     alone = each * most
-    others = _steady(scene, workload, quota)
+    others = namespaces.others(workload, quota)
     if alone <= quota.hard and alone + others <= quota.hard:
         return None
     fits = max(0, int((quota.hard - (others if alone <= quota.hard else 0)) / each))
@@ -186,17 +187,25 @@ def _over(scene: Scene, workload: Workload, quota: Quota, most: int, scaler: Kub
     )
 
 
-def _steady(scene: Scene, workload: Workload, quota: Quota) -> Decimal:
-    """What all other workloads of the namespace use up at their least."""
-    total = Decimal(0)
-    for other in scene.workloads:
-        if other is workload or other.kind not in SCALED or not same_namespace(other.object, quota.object):
-            continue
-        scale = scene.scale(other)
-        each = quota.per_pod(scene, other)
-        if scale is not None and each is not None:
-            total += each * scale.least
-    return total
+class _Namespaces:
+    """What the workloads of namespaces use up at their least, worked out once for each bound."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._totals: dict[tuple[int, str], Decimal] = {}
+
+    def others(self, workload: Workload, quota: Quota) -> Decimal:
+        """What all workloads beside this one use up."""
+        place = (id(quota.object), quota.key)
+        if place not in self._totals:
+            beside = self._scene.workloads_beside(quota.object)
+            self._totals[place] = sum((self._least(one, quota) for one in beside), start=Decimal(0))
+        return self._totals[place] - self._least(workload, quota)
+
+    def _least(self, workload: Workload, quota: Quota) -> Decimal:
+        scale = self._scene.scale(workload) if workload.kind in SCALED else None
+        each = quota.per_pod(self._scene, workload)
+        return Decimal(0) if scale is None or each is None else each * scale.least
 
 
 @check(
@@ -230,6 +239,7 @@ def quota_blocks_rollout(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#max-surge
     - https://kubernetes.io/docs/concepts/policy/resource-quotas/
     """
+    namespaces = _Namespaces(scene)
     for workload in scene.workloads:
         if workload.kind != "Deployment":
             continue
@@ -241,16 +251,18 @@ def quota_blocks_rollout(scene: Scene) -> Answers:
         if moves[1] > 0:
             yield Pass(workload.object)
             continue
-        tight = next(_tight(scene, workload, quotas, scale.least), None)
+        tight = next(_tight(scene, namespaces, workload, quotas), None)
         yield tight if tight is not None else Pass(workload.object)
 
 
-def _tight(scene: Scene, workload: Workload, quotas: list[Quota], replicas: int) -> Iterator[Gap]:
+def _tight(scene: Scene, namespaces: _Namespaces, workload: Workload, quotas: list[Quota]) -> Iterator[Gap]:
+    scale = scene.scale(workload)
+    replicas = scale.least if scale is not None else 0
     for quota in quotas:
         each = quota.per_pod(scene, workload)
         if each is None or each <= 0:
             continue
-        used = _steady(scene, workload, quota) + each * replicas
+        used = namespaces.others(workload, quota) + each * replicas
         hard = _amount(quota.hard, quota.key)
         if used <= quota.hard < used + each:
             yield Gap(

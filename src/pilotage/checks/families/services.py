@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pilotage.checks import components
-from pilotage.checks.index import may_share_namespace, selects
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -94,7 +93,7 @@ def service_selects_nothing(scene: Scene) -> Answers:
             yield NotApplicable(service, "it has no selector")
         elif any(_AT_RUN_TIME.search(key) for key in selector):
             yield NotApplicable(service, "it selects by a label that pods get while they run")
-        elif scene.workloads_of(service) or (scene.live and _running(scene, service)):
+        elif scene.workloads_of(service):
             yield Pass(service)
         elif id(service) in hooks:
             yield NotApplicable(service, "see webhook-backend-gone")
@@ -104,14 +103,6 @@ def service_selects_nothing(scene: Scene) -> Answers:
                 yield Unknown("its pods may be made by something that is not here", service)
             else:
                 yield _nothing_gap(scene, service, near)
-
-
-def _running(scene: Scene, service: KubeObject) -> bool:
-    """Whether a pod of the cluster matches, whoever made it and labelled it."""
-    selector = {"matchLabels": _selector(service)}
-    return any(
-        one.namespace == service.namespace and selects(selector, one.labels) for one in scene.of("Pod")
-    )
 
 
 def _nothing_gap(scene: Scene, service: KubeObject, near: Workload | None) -> Gap:
@@ -152,12 +143,8 @@ def _nearly(scene: Scene, service: KubeObject) -> Workload | None:
     """The workload that the Service most likely means."""
     selector = _selector(service)
     best: tuple[int, Workload] | None = None
-    for workload in scene.workloads:
-        if workload.kind not in SERVING or not may_share_namespace(workload.object, service):
-            continue
-        # Without a stated namespace an equal label in another folder says nothing.
-        apart = workload.object.file.rpartition("/")[0] != service.file.rpartition("/")[0]
-        if apart and not (workload.object.namespace and service.namespace):
+    for workload in scene.workloads_beside(service):
+        if workload.kind not in SERVING:
             continue
         wrong = [key for key, value in selector.items() if str(workload.pod_labels.get(key)) != str(value)]
         shared = len(selector) - len(wrong)
