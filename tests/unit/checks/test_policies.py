@@ -161,3 +161,8 @@ def test_own_messages_and_kinds_become_policies() -> None:
 def test_own_checks_that_cannot_be_policies(changes: dict[str, str], why: str) -> None:
     with pytest.raises(NotExpressible, match=why):
         own(**changes)
+
+
+def test_reasons_and_policies_are_of_checks_that_exist() -> None:
+    assert set(stated_reasons()) <= set(all_checks())
+    assert set(shipped_policies()) <= set(all_checks())
