@@ -131,7 +131,6 @@ def _managed(scene: Scene, secret: KubeObject) -> bool:
     incidents=(KIAM, TEAMS, O2, METAKUBE),
     about=(*ROUTES, *HOOKS),
     needs=("Secret",),
-    uses=("Certificate",),
 )
 def ing_tls_expiry(scene: Scene) -> Answers:
     """
@@ -219,7 +218,6 @@ def _bundle(one: KubeObject, path: KeyPath, coded: str, now: datetime) -> Iterat
     incidents=(LATER_ROUTES,),
     about=ROUTES,
     needs=("Secret",),
-    uses=("Certificate", "ExternalSecret", "OnePasswordItem", "SealedSecret"),
 )
 def ing_tls_secret_broken(scene: Scene) -> Answers:
     """

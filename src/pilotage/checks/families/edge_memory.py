@@ -30,7 +30,6 @@ ETCD = "nre-labs-2018-12-04-etcd-liveness-probe-restart-loop"
     about=SERVING,
     needs=("Middleware",),
     chart_severity=Severity.LOW,
-    uses=("Middleware",),
 )
 def ing_fixed_memory(scene: Scene) -> Answers:
     """

@@ -131,7 +131,6 @@ def _traefik_stop(one: Controller) -> tuple[float, tuple[str, ...]]:
     about=SERVING,
     needs=("ConfigMap",),
     chart_severity=Severity.LOW,
-    uses=("ConfigMap",),
 )
 def traefik_accept_grace(scene: Scene) -> Answers:
     """

@@ -45,7 +45,6 @@ _CLUSTER_HOST_PARTS = 2
     alike=(LATER_ROUTES, MONZO),
     about=routes.KINDS,
     needs=("Service", "ServiceEntry"),
-    uses=("ServiceEntry",),
 )
 def route_backend_missing(scene: Scene) -> Answers:
     """

@@ -129,7 +129,6 @@ class _Retry:
     alike=(MAILGUN, TWILIO, POSTHOG),
     about=("VirtualService", "HTTPRoute", "HTTPProxy", "Middleware", "Ingress"),
     needs=("DestinationRule",),
-    uses=("DestinationRule",),
 )
 def route_retries_amplify(scene: Scene) -> Answers:
     """
