@@ -313,6 +313,9 @@ def status(code: int, reason: str, message: str, metadata: Mapping[str, Any] | N
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body in one packet: two would wait for each other's acknowledgement.
+    wbufsize = 2**16
+    disable_nagle_algorithm = True
 
     @property
     def fake(self) -> FakeKube:
@@ -345,7 +348,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         match = _PATH.fullmatch(path)
         key = (match["group"] or "", match["resource"]) if match else ("", "")
-        if match is not None and match["namespace"] and match["resource"] == "namespaces":
+        if match is not None and match["name"]:
             key = ("", "")
         kind = self.fake.kinds.get(key)
         if match is None or kind is None or kind.version != match["version"]:

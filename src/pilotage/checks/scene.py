@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -64,7 +64,7 @@ class Scene:
         live: whether it is a cluster, so that what is not there does not exist.
         blind: kind -> why its objects could not be read.
         version: (major, minor) of the Kubernetes that it is meant for.
-        counts: kind -> number of objects of a cluster, those that were not kept among them.
+        counts: kind -> namespace -> number of objects, where more were read than kept.
         definitions: CustomResourceDefinitions that only tell what others may hold and are not checked.
     """
 
@@ -76,7 +76,7 @@ class Scene:
         live: bool = False,
         blind: Mapping[str, str] | None = None,
         version: tuple[int, int] = LATEST,
-        counts: Mapping[str, int] | None = None,
+        counts: Mapping[str, Mapping[str, int]] | None = None,
         definitions: Iterable[KubeObject] = (),
     ) -> None:
         self.definitions = tuple(definitions)
@@ -136,14 +136,16 @@ class Scene:
             found[_home(workload.object)].append(workload)
         return found
 
-    def count(self, kind: str) -> int:
-        """How many objects of a kind there are.
+    def numbers(self, kind: str) -> Counter[str]:
+        """How many objects of a kind there are in each namespace.
 
         Of a cluster that may be more than `of` gives: pods, ReplicaSets and Jobs that another object controls
         are counted and not kept.
         """
         self.asked.add(kind)
-        return max(self._counts.get(kind, 0), len(self.index.by_kind.get(kind, ())))
+        if kind in self._counts:
+            return Counter(self._counts[kind])
+        return Counter(one.namespace for one in self.index.of(kind))
 
     def configs(self, kind: type[_Config]) -> list[_Config]:
         """The parsed configurations of a class."""

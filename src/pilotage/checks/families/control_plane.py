@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from pilotage.checks import components
@@ -59,7 +58,7 @@ _RENEW_FLAGS = ("leader-elect-renew-deadline", "leader-election-renew-deadline",
     severity=Severity.MEDIUM,
     incidents=(OPENAI, CIVIS),
     about=("DaemonSet",),
-    needs=("ClusterRole", "ClusterRoleBinding"),
+    needs=("ClusterRole", "ClusterRoleBinding", "FlowSchema"),
     chart_severity=Severity.LOW,
 )
 def daemonset_lists_api(scene: Scene) -> Answers:
@@ -291,20 +290,22 @@ def object_pileup(scene: Scene) -> Answers:
     if not scene.live:
         return
     for kind, most in _PILES.items():
-        found = list(scene.of(kind))
+        found, numbers = list(scene.of(kind)), scene.numbers(kind)
         if not found:
             continue
-        if len(found) <= most:
+        if numbers.total() <= most:
             yield Pass(found[0])
             continue
-        namespace, number = Counter(one.namespace for one in found).most_common(1)[0]
-        first = min((one for one in found if one.namespace == namespace), key=lambda one: one.name)
-        place = next(iter(scene.index.named("Namespace", namespace)), first)
+        namespace, here = numbers.most_common(1)[0]
+        first = min(
+            (one for one in found if one.namespace == namespace), key=lambda one: one.name, default=None
+        )
+        place = next(iter(scene.index.named("Namespace", namespace)), first or found[0])
         yield Gap(
             place,
-            f"{len(found)} objects of kind {kind}, {number} of them in namespace {namespace}",
+            f"{numbers.total()} objects of kind {kind}, {here} of them in namespace {namespace}",
             (),
-            evidence=(f"number at which it speaks up: {most}", f"one of them: {first.key}"),
+            evidence=(f"number at which it speaks up: {most}",),
             confidence=Confidence.MEDIUM,
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +19,7 @@ from pilotage.checks.readers.kinds import CONFIGURATIONS_IN, Listed, configurati
 from pilotage.checks.readers.live import ClusterQuestion, ClusterReading, Progress
 from pilotage.checks.readers.projection import projected
 from pilotage.checks.readers.reading import Problem, Trouble
+from pilotage.checks.values import as_map
 from pilotage.clients.kubernetes.access import read_access
 from pilotage.clients.kubernetes.api import Page, ReadOnlyApi
 from pilotage.clients.kubernetes.discovery import Discovered, Served, discover, server_version
@@ -76,7 +77,7 @@ class _ClusterReader:
         self.namespaces = tuple(dict.fromkeys(namespaces))
         self.progress = progress
         self.into = ClusterReading(whole=not self.namespaces)
-        self.counts: Counter[str] = Counter()
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
         self.read: set[tuple[str, str]] = set()
         self.gone: Failure | None = None
         self.forbidden = 0
@@ -105,7 +106,7 @@ class _ClusterReader:
                 self.into.blind["Namespace"] = failure.message
                 continue
             self.into.reading.objects.append(KubeObject(projected(found, "Namespace", "v1")))
-            self.counts["Namespace"] += 1
+            self.counts["Namespace"][""] += 1
 
     async def take(self, wanted: Sequence[Listed], discovered: Discovered) -> None:
         """Lists every kind; those that others control come last, when it is known what was read.
@@ -164,17 +165,17 @@ class _ClusterReader:
     async def _pages(self, one: Listed, served: Served, namespace: str) -> None:
         keep = self._keeper(one)
         kept: list[KubeObject] = []
-        count = 0
+        count: Counter[str] = Counter()
         async for page in self.api.pages(served.path(namespace), metadata_only=one.names_only):
             if page.first:
-                kept, count = [], 0
-            count += len(page.items)
+                kept, count = [], Counter()
+            count.update(str(as_map(item.get("metadata")).get("namespace") or "") for item in page.items)
             kept += _objects(page, served, keep)
         self.into.reading.objects += kept
         self.into.reading.documents += len(kept)
         self.counts[one.kind] += count
-        if count > len(kept):
-            self.into.reading.skipped[NOT_KEPT] += count - len(kept)
+        if count.total() > len(kept):
+            self.into.reading.skipped[NOT_KEPT] += count.total() - len(kept)
         self.stalls = 0
         self.read.add((served.kind, one.group))
 
@@ -197,12 +198,13 @@ class _ClusterReader:
             # Served a moment ago: the definition of the kind was just taken away.
             return
         self.stalls += failure.reason is Reason.STALLED
-        if failure.reason in WHOLE_SERVER or self.stalls > _MOST_STALLS:
-            self.gone = self.gone or failure
+        told = self.gone is not None
+        if not told and (failure.reason in WHOLE_SERVER or self.stalls > _MOST_STALLS):
+            self.gone = failure
         forbidden = failure.reason is Reason.FORBIDDEN
         self.forbidden += forbidden
         where = f"in namespace {namespace}: " if namespace else ""
-        self._blind(one, where + failure.message, grave=not forbidden)
+        self._blind(one, where + failure.message, grave=not forbidden and not told)
 
     def _blind(self, one: Listed, why: str, *, grave: bool) -> None:
         self.into.blind.setdefault(one.kind, why)

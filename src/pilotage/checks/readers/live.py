@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -43,14 +44,14 @@ class ClusterReading:
         blind: kind -> why its objects could not be read.
         version: of the API server.
         whole: whether all namespaces were read, so that what is not there does not exist.
-        counts: kind -> number of objects, those that were not kept among them.
+        counts: kind -> namespace -> number of objects, those that were not kept among them.
     """
 
     reading: Reading = field(default_factory=Reading)
     blind: dict[str, str] = field(default_factory=dict)
     version: tuple[int, int] = LATEST
     whole: bool = True
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     def scene(self) -> Scene:
         """The scene of it."""
