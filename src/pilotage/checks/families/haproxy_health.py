@@ -311,7 +311,7 @@ def hp_check_hair_trigger(scene: Scene) -> Answers:
     Looks for checked servers with `fall 1` (the default is 3) in backends of at least two servers.
 
     Why it matters
-    One lost packet or one pause of garbage collection removes the server, and its share goes to the others.
+    One lost packet or one pause of the process removes the server, and its share goes to the others.
     Under load checks fail everywhere, so servers are removed one after another while each could still serve.
 
     Incidents
