@@ -200,11 +200,12 @@ def http_block(inner: str) -> str:
     return f"http {{\n  {nginx.IN_HTTP}\n{inner}\n}}\n"
 
 
-def test_without_a_resolver_each_request_is_a_502(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "address", ["set $b api.acme.dev; proxy_pass http://$b;", "proxy_pass http://api.acme.dev$request_uri;"]
+)
+def test_without_a_resolver_each_request_is_a_502(address: str, tmp_path: Path) -> None:
     port = free_port()
-    text = (
-        f"  server {{ listen 127.0.0.1:{port}; location / {{ set $b api.acme.dev; proxy_pass http://$b; }} }}"
-    )
+    text = f"  server {{ listen 127.0.0.1:{port}; location / {{ {address} }} }}"
     path = write(tmp_path, http_block(text))
     assert nginx.verdict(path)[0], "nginx accepts it"
     with nginx.serving(path) as log:

@@ -39,7 +39,7 @@ _LONG_VALID_SECONDS = 300
 
 def _once(config: NginxConfig) -> Iterator[Target]:
     """Targets whose names are looked up only when the configuration is read."""
-    yield from targets(config)
+    yield from (one for one in targets(config) if not one.at_run_time)
     for upstream in config.upstreams.values():
         for server in upstream.all("server"):
             if "resolve" not in server.args:
@@ -174,8 +174,11 @@ def _path(one: Directive) -> tuple[str | int, ...]:
     return (one.name, number) if number else (one.name,)
 
 
-def _values_of(variable: str, one: Directive, config: NginxConfig) -> list[str] | None:
+def _values_of(variables: tuple[str, ...], one: Directive, config: NginxConfig) -> list[str] | None:
     """The hosts that a variable can stand for here; None where requests or code decide."""
+    if len(variables) != 1:
+        return None
+    variable = variables[0]
     found: list[str] = []
     for block in one.ancestors:
         found += [
@@ -203,13 +206,13 @@ def _values_of(variable: str, one: Directive, config: NginxConfig) -> list[str] 
 def ngx_resolver_missing(scene: Scene) -> Answers:
     """
     What it does
-    Looks for `proxy_pass` with a variable in its host, where that variable stands for a name which is no
-    `upstream` of this configuration, and where no `resolver` holds.
+    Looks for `proxy_pass` with a variable, in its host or behind it, that leads to a name which is no
+    `upstream` of this configuration, where no `resolver` holds.
 
     Why it matters
     nginx accepts such a configuration and starts. Then each request to that location is answered with 502
-    and "no resolver defined to resolve", since a name in a variable is looked up at run time. Nothing but a
-    real request shows it.
+    and "no resolver defined to resolve", since with any variable the name is looked up at run time. Nothing
+    but a real request shows it.
 
     Incidents
     None is known to the library; the behaviour is documented.
@@ -225,14 +228,14 @@ def ngx_resolver_missing(scene: Scene) -> Answers:
     for config in scene.configs(NginxConfig):
         for one in config.passes:
             target = target_of(one)
-            if not target.variables:
+            if not target.at_run_time:
                 continue
             block = _block(one, config)
             if one.setting("resolver") is not None:
                 yield Pass(block)
                 continue
-            hosts = _values_of(target.variables[0], one, config)
-            if hosts is None or len(target.variables) > 1:
+            hosts = [target.host] if target.host else _values_of(target.variables, one, config)
+            if hosts is None:
                 yield NotApplicable(block, "what the variable stands for is decided by requests or code")
                 continue
             names = [host for host in hosts if not is_address(host) and host not in config.upstreams]
@@ -243,8 +246,8 @@ def ngx_resolver_missing(scene: Scene) -> Answers:
             else:
                 yield Gap(
                     block,
-                    f"`${target.variables[0]}` stands for `{names[0]}`, and no `resolver` holds here: each "
-                    "request is answered with 502",
+                    f"`{names[0]}` is looked up for each request, since the address has a variable, and no "
+                    "`resolver` holds here: each is answered with 502",
                     _path(one),
                     evidence=(f"{one.name} {one.arg}", "resolver: absent"),
                 )

@@ -24,11 +24,14 @@ class Target:
         by: the directive that names it, `proxy_pass` or the `server` of an `upstream`.
         host: the name or address; empty where variables decide.
         variables: names of the variables that decide.
+        at_run_time: whether the name is looked up for each request: so it is when any variable stands in the
+            address, be it behind the host.
     """
 
     by: Directive
     host: str
     variables: tuple[str, ...] = ()
+    at_run_time: bool = False
 
     @property
     def is_name(self) -> bool:
@@ -66,7 +69,8 @@ def target_of(one: Directive) -> Target:
     if behind is not None and behind.start() > 0:
         authority = authority[: behind.start()]
     variables = tuple(match[1] for match in _VARIABLE.finditer(authority))
-    return Target(one, "", variables) if variables else Target(one, host_of(authority))
+    host = "" if variables else host_of(authority)
+    return Target(one, host, variables, at_run_time=_VARIABLE.search(one.arg) is not None)
 
 
 def targets(config: NginxConfig) -> Iterator[Target]:
