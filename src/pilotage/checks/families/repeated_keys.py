@@ -134,6 +134,7 @@ def duplicate_key(scene: Scene) -> Answers:
             yield NotApplicable(one, "a cluster keeps one of each")
             continue
         found = list(repeated_keys(one.data)) if isinstance(one.data, Repeating) else []
+        found = [path for path in found if path[0] != "status"]
         if not found:
             yield Pass(one)
         for path in found:

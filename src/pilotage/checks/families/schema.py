@@ -40,7 +40,12 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
             continue
         look, found = answer
         assert look.shape is not None  # noqa: S101 - an object with faults has a shape
-        yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in found]
+        told = {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
+        left = [fault for fault in found if fault.path not in told]
+        if left:
+            yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
+        else:
+            yield NotApplicable(look.object, "see cron-policy-misplaced")
 
 
 @check(
@@ -167,15 +172,9 @@ def misplaced_field(scene: Scene) -> Answers:
             yield answer
             continue
         look, found = answer
-        told = {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
-        moved = [(fault, hint) for fault, hint in found if hint.places and fault.path not in told]
+        moved = [(fault, hint) for fault, hint in found if hint.places]
         if not moved:
-            see = (
-                "see cron-policy-misplaced"
-                if told
-                else "its unknown fields are known nowhere: see unknown-field"
-            )
-            yield NotApplicable(look.object, see)
+            yield NotApplicable(look.object, "its fields are known nowhere: see unknown-field")
         for same in words.grouped(moved):
             yield _misplaced_gap(look, same)
 
