@@ -6,7 +6,7 @@ JOBS ?= auto
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --only-binary=:all: -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint format docs bench clean
+.PHONY: help install run test rig lint format docs bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /|/' | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
@@ -33,6 +33,9 @@ test: $(VENV)/.dev ## lint, types, import law and every test, real components in
 	@sh tests/rig/debian.sh
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+rig: ## build the Kubernetes control plane of the tests (Go 1.26; about ten minutes, once per machine)
+	@tests/rig/kube/build.sh
 
 lint: $(VENV)/.dev ## format, rules, types, import law
 	@$(BIN)/ruff format --check --quiet

@@ -236,7 +236,7 @@ def _node_from(event: Any, events: Iterator[Any], text: str, anchors: dict[str, 
     if isinstance(event, yaml.events.ScalarEvent):
         tag: Any = event.tag
         if tag is None or tag == "!":
-            plain = event.implicit[0] and text[event.start_mark.index : event.start_mark.index + 1] != "!"
+            plain = event.implicit[0] and not text.startswith("!", _index(event))
             tag = _words[event.value] if plain else (event.value,)
         node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)
         if event.anchor:
@@ -371,6 +371,10 @@ class _Builder:
         return found
 
 
+def _index(node: Any) -> int:
+    return int(node.start_mark.index)
+
+
 def _at(node: Any) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
@@ -415,15 +419,15 @@ def _float_text(number: float) -> str:
     """The shortest form, with an exponent from a million on, as Go writes it."""
     if not number:
         return "-0" if math.copysign(1, number) < 0 else "0"
-    sign, digits, least = Decimal(repr(number)).normalize().as_tuple()
-    text = "".join(map(str, digits))
-    exponent = len(text) + int(least) - 1
+    exact = Decimal(repr(abs(number))).normalize()
+    text = "".join(map(str, exact.as_tuple().digits))
+    exponent = exact.adjusted()
     if -_SMALL_EXPONENT <= exponent < _LARGE_EXPONENT:
-        body = format(Decimal((0, digits, least)), "f")
+        body = format(exact, "f")
     else:
         tail = f".{text[1:]}" if len(text) > 1 else ""
         body = f"{text[0]}{tail}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
-    return f"-{body}" if sign else body
+    return f"-{body}" if number < 0 else body
 
 
 def load(text: str) -> Any:
