@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from pilotage.checks.dialect import load
-from pilotage.checks.values import as_map, as_text
+from pilotage.checks.values import as_list, as_map, as_text, duration
 
 FILES = {
     "ingress-nginx": "ingress_nginx",
@@ -115,3 +115,56 @@ def known_by(product: str) -> Known | None:
     return Known(
         product, as_text(data.get("prefix")), _minor(as_text(data.get("last"))) or (0, 0), tables, patterns
     )
+
+
+@dataclass(frozen=True)
+class Default:
+    """What a controller does where nothing is written.
+
+    Attributes:
+        value: as it would be written.
+        range: the minor versions for which it holds; `until` is the first for which it does not.
+        source: the page or file that says so.
+    """
+
+    value: str
+    range: Range
+    source: str
+
+
+@functools.cache
+def _defaults() -> Mapping[tuple[str, str], tuple[Default, ...]]:
+    text = files("pilotage.checks").joinpath("data/controller_defaults.yaml").read_text("utf-8")
+    found: dict[tuple[str, str], tuple[Default, ...]] = {}
+    for row in as_list(as_map(load(text)).get("defaults")):
+        mark = (as_text(row.get("product")), as_text(row.get("key")))
+        value = row.get("value")
+        bounds = Range(_minor(as_text(row.get("since"))), _minor(as_text(row.get("before"))))
+        one = Default(
+            str(value).lower() if isinstance(value, bool) else str(value), bounds, as_text(row.get("source"))
+        )
+        found[mark] = (*found.get(mark, ()), one)
+    return found
+
+
+def default_of(product: str, key: str, version: tuple[int, ...] = ()) -> Default | None:
+    """What a version does where a key is not written; None where we do not know it.
+
+    Args:
+        product: the controller.
+        key: of its ConfigMap, its flags or its configuration.
+        version: its version; without one only what holds for every version is known.
+    """
+    for one in _defaults().get((product, key), ()):
+        since, before = one.range.since, one.range.until
+        if since is None and before is None:
+            return one
+        if version and (since is None or version[:2] >= since) and (before is None or version[:2] < before):
+            return one
+    return None
+
+
+def default_seconds(product: str, key: str, version: tuple[int, ...] = ()) -> float:
+    """A default that is a duration, in seconds; 0 where we do not know it."""
+    found = default_of(product, key, version)
+    return (duration(found.value) or 0.0) if found is not None else 0.0

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from pilotage.checks.dialect import load
-from pilotage.checks.known_settings import FILES, Known, Standing, known_by
+from pilotage.checks.known_settings import FILES, Known, Standing, default_of, default_seconds, known_by
 from pilotage.library.bundled import bundled_files
 
 
@@ -79,3 +79,37 @@ def test_bad_versions_name_incident_and_source() -> None:
         assert row["source"].startswith("https://")
         assert re.fullmatch(r"\d+\.\d+", row["since"])
         assert re.fullmatch(r"\d+\.\d+\.\d+", row["before"])
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "value"),
+    [
+        ("allow-snippet-annotations", (1, 8, 1), "true"),
+        ("allow-snippet-annotations", (1, 9, 0), "false"),
+        ("allow-snippet-annotations", (), None),
+        ("strict-validate-path-type", (1, 11, 5), "false"),
+        ("strict-validate-path-type", (1, 12), "true"),
+        ("max-worker-connections", (), "16384"),
+        ("no-such-key", (1, 12), None),
+    ],
+)
+def test_defaults_by_version(key: str, version: tuple[int, ...], value: str | None) -> None:
+    found = default_of("ingress-nginx", key, version)
+    assert (found.value if found is not None else None) == value
+
+
+def test_defaults_that_are_durations() -> None:
+    assert default_seconds("ingress-nginx", "worker-shutdown-timeout") == 240
+    assert default_seconds("traefik", "graceTimeOut", (3, 1)) == 10
+    assert default_seconds("istio-gateway", "terminationDrainDuration") == 5
+    assert default_seconds("traefik", "no-such-key") == 0
+
+
+def test_every_default_names_its_source() -> None:
+    rows = load(files("pilotage.checks").joinpath("data/controller_defaults.yaml").read_text("utf-8"))[
+        "defaults"
+    ]
+    for row in rows:
+        found = default_of(row["product"], row["key"], (99, 0) if "before" not in row else (0, 1))
+        assert found is not None
+        assert found.source.startswith("https://")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pilotage.checks.controllers import Controller, controllers_of, proxy_config, seconds
+from pilotage.checks.known_settings import default_seconds
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -22,11 +23,8 @@ from pilotage.checks.workloads import SERVING
 RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 
 _LEAST_GRACE_SECONDS = 5
-_NGINX_DRAIN_SECONDS = 240.0
-_TRAEFIK_DRAIN_SECONDS = 10.0
 _LEAST_ACCEPT_SECONDS = 5.0
 _CONTOUR_GRACE_SECONDS = 60
-_ISTIO_DRAIN_SECONDS = 5.0
 _LEAST_EDGE_DRAIN_SECONDS = 10.0
 
 
@@ -94,7 +92,7 @@ def _grace_gap(one: Controller, needed: float, evidence: tuple[str, ...]) -> Gap
 
 def _nginx_stop(one: Controller) -> tuple[float, tuple[str, ...]]:
     stated = seconds(one.setting("worker-shutdown-timeout"))
-    workers = _NGINX_DRAIN_SECONDS if stated is None else stated
+    workers = default_seconds("ingress-nginx", "worker-shutdown-timeout") if stated is None else stated
     before = seconds(one.flags.get("shutdown-grace-period")) or 0.0
     evidence = (
         f"worker-shutdown-timeout: {workers:g}s{' (the default)' if stated is None else ''}",
@@ -103,22 +101,22 @@ def _nginx_stop(one: Controller) -> tuple[float, tuple[str, ...]]:
     return workers + before, evidence
 
 
-def _lifecycle(one: Controller, key: str, default: float) -> float:
+def _lifecycle(one: Controller, key: str) -> float:
     """The longest of a time in all of Traefik's entry points."""
     static = one.static or {}
     found = [
         value
         for name, text in static.items()
         if name.startswith("entrypoints.")
-        and name.endswith(f".lifecycle.{key}")
+        and name.endswith(f".lifecycle.{key.lower()}")
         and (value := seconds(text)) is not None
     ]
-    return max(found, default=default)
+    return max(found, default=default_seconds("traefik", key))
 
 
 def _traefik_stop(one: Controller) -> tuple[float, tuple[str, ...]]:
-    accept = _lifecycle(one, "requestacceptgracetimeout", 0.0)
-    drain = _lifecycle(one, "gracetimeout", _TRAEFIK_DRAIN_SECONDS)
+    accept = _lifecycle(one, "requestAcceptGraceTimeout")
+    drain = _lifecycle(one, "graceTimeOut")
     return accept + drain, (f"requestAcceptGraceTimeout: {accept:g}s", f"graceTimeOut: {drain:g}s")
 
 
@@ -158,7 +156,7 @@ def traefik_accept_grace(scene: Scene) -> Answers:
     - https://github.com/traefik/traefik/pull/1971
     """
     for one in controllers_of(scene, "traefik"):
-        accept = _lifecycle(one, "requestacceptgracetimeout", 0.0)
+        accept = _lifecycle(one, "requestAcceptGraceTimeout")
         if not one.faces_outside:
             yield NotApplicable(one.object, "nothing leads to it from outside")
         elif accept >= _LEAST_ACCEPT_SECONDS or one.container.pre_stop:
@@ -264,7 +262,9 @@ def istio_drain_short(scene: Scene) -> Answers:
             yield NotApplicable(one.object, "nothing leads to it from outside")
             continue
         stated = _istio_drain(one)
-        drain = _ISTIO_DRAIN_SECONDS if stated is None else stated
+        drain = stated
+        if drain is None:
+            drain = default_seconds("istio-gateway", "terminationDrainDuration")
         waits = (one.container.env("EXIT_ON_ZERO_ACTIVE_CONNECTIONS") or "").lower() == "true"
         grace = one.workload.grace_seconds
         if (waits or drain >= _LEAST_EDGE_DRAIN_SECONDS or one.container.pre_stop) and (

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pilotage.checks.controllers import Controller, answering, controllers_of
+from pilotage.checks.known_settings import default_of
 from pilotage.checks.model import (
     Answer,
     Answers,
@@ -36,7 +37,6 @@ _SNIPPETS = (
     "auth-snippet",
     "modsecurity-snippet",
 )
-_SNIPPETS_OFF_SINCE = (1, 9)
 _UNTESTED_SINCE = ((1, 11, 5), (1, 12, 1))
 _LEAST_CONNECTIONS = 4096
 
@@ -120,10 +120,11 @@ def _snippet(ingress: KubeObject, name: str, controller: Controller | None) -> A
 
 
 def _snippets_allowed(controller: Controller) -> bool:
-    stated = controller.setting("allow-snippet-annotations")
-    if stated:
-        return _on(stated)
-    return not controller.version or controller.version[:2] < _SNIPPETS_OFF_SINCE
+    key = "allow-snippet-annotations"
+    stated = controller.setting(key)
+    default = default_of("ingress-nginx", key, controller.version)
+    # Of a version that we do not know, the dangerous reading.
+    return _on(stated or (default.value if default is not None else "true"))
 
 
 def _untested(controller: Controller) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pilotage.checks.absence import folder_of, surely_absent
 from pilotage.checks.controllers import answering, controllers_of
+from pilotage.checks.known_settings import default_of
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -33,7 +34,6 @@ PREFIX = "nginx.ingress.kubernetes.io/"
 _GROUP = re.compile(r"(?<!\\)\((?!\?(?!P?<))")
 _PLACEHOLDER = re.compile(r"\$(\d)")
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._\-/]*")
-_STRICT_SINCE = (1, 12)
 _SECRETS = ("auth-secret", "auth-tls-secret", "proxy-ssl-secret")
 
 
@@ -132,7 +132,11 @@ def nginx_path_type_strict(scene: Scene) -> Answers:
     """
     for ingress in scene.of("Ingress"):
         one = answering(scene, ingress, "ingress-nginx")
-        if one is None or not one.version or one.version[:2] < _STRICT_SINCE:
+        if one is None or not one.version:
+            continue
+        default = default_of("ingress-nginx", "strict-validate-path-type", one.version)
+        stated = one.setting("strict-validate-path-type").lower()
+        if not stated and (default is None or default.value == "false"):
             continue
         if "validating-webhook" not in one.flags:
             yield NotApplicable(ingress, "its controller has no webhook")
@@ -145,7 +149,7 @@ def nginx_path_type_strict(scene: Scene) -> Answers:
             for way, _, path, kind in _paths(ingress)
             if kind in {"Prefix", "Exact"} and not _PLAIN_PATH.fullmatch(path)
         ]
-        if not odd or one.setting("strict-validate-path-type").lower() == "false":
+        if not odd or stated == "false":
             yield Pass(ingress)
             continue
         way, path = odd[0]
@@ -153,7 +157,10 @@ def nginx_path_type_strict(scene: Scene) -> Answers:
             ingress,
             f"`{path}` does not fit its path type, so {one.object.key} refuses every change of the Ingress",
             (*way, "pathType"),
-            evidence=(f"path: {path}", "strict-validate-path-type: true (the default since 1.12)"),
+            evidence=(
+                f"path: {path}",
+                f"strict-validate-path-type: {stated or 'true (the default since 1.12)'}",
+            ),
             related=(one.object,),
         )
 
@@ -300,7 +307,7 @@ def nginx_no_admission(scene: Scene) -> Answers:
     - https://kubernetes.github.io/ingress-nginx/how-it-works/#avoiding-outage-from-wrong-configuration
     """
     for one in controllers_of(scene, "ingress-nginx"):
-        old = one.before(1, 11, 5) or (one.version[:2] == _STRICT_SINCE and one.before(1, 12, 1))
+        old = one.before(1, 11, 5) or (one.version[:2] == (1, 12) and one.before(1, 12, 1))
         if not one.version or old:
             yield NotApplicable(one.object, "see controller-bad-version")
         elif "validating-webhook" in one.flags:
