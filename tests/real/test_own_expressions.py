@@ -15,6 +15,7 @@ import yaml
 from pilotage.checks.own.reading import read_files
 from pilotage.checks.policies.from_rules import policy_of
 from pilotage.checks.policies.writing import Binding, Telling, objects_of
+from pilotage.cli.main import run
 from rig.kube_control_plane import ControlPlane, control_plane, wait_until
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "own"
@@ -112,6 +113,38 @@ def test_what_is_true_here_is_true_for_the_api_server(plane: ControlPlane) -> No
             lambda: "in force" in tried(plane, _THINGS, mark), within=30, what="the policy is in force"
         )
         assert tried(plane, _THINGS, thing) == ""
+
+
+def test_own_checks_look_at_a_cluster(
+    plane: ControlPlane, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("gc.disable", lambda: None)
+    text = (GOLDEN / "checks.yaml").read_text("utf-8")
+    unknown = (
+        "  - {id: shop-gizmo, title: x, severity: low, kinds: [{kind: Gizmo, group: a.b}], "
+        "validations: [{expression: 'false'}], fix: Do it.}\n"
+    )
+    (tmp_path / "own.yaml").write_text(text + unknown)
+    web = next(yaml.safe_load_all((GOLDEN / "manifests" / "web.yaml").read_text()))
+    del web["metadata"]["namespace"]
+    foreign = json.loads(json.dumps(web).replace("registry.shop.example", "other"))
+    wait_until(lambda: not tried(plane, _DEPLOYMENTS, foreign), within=30, what="no policy is left")
+    plane.call("POST", _DEPLOYMENTS, foreign)
+    try:
+        with pytest.raises(SystemExit) as stop:
+            run(
+                [
+                    *("check", "cluster", "--kubeconfig", str(plane.kubeconfig()), "--no-config"),
+                    *("--checks", str(tmp_path / "own.yaml"), "--select", "own", "--output", "json"),
+                ]
+            )
+    finally:
+        plane.call("DELETE", f"{_DEPLOYMENTS}/web")
+    document = json.loads(capsys.readouterr().out)
+    found = {one["check"]: one for one in document["findings"]}
+    assert stop.value.code == 1
+    assert found["shop-own-registry"]["message"] == "container web runs other/web:1.4"
+    assert any("where it is listed is not known" in json.dumps(one) for one in document["unknown"])
 
 
 def test_a_policy_of_an_own_check_refuses_what_the_check_finds(plane: ControlPlane) -> None:

@@ -36,6 +36,7 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
 _OF_WORKLOADS = {"workload", "services", "budgets", "autoscalers"}
 VARIABLES = ("object", "item", "variables", "workload", *RELATIONS)
 _MOST_BYTES = 2_000_000
+_CHECKS = re.compile(rb"^checks\s*:", re.MULTILINE)
 
 _PATH = re.compile(r"""\.?([A-Za-z_][\w-]*)|\[(\d{1,4})\]|\[(?:"([^"]+)"|'([^']+)')\]""")
 
@@ -94,19 +95,25 @@ def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]
 
 
 def _files(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.suffix in {".yaml", ".yml"} and one.is_file())
-        files = [
-            one for one in found if not any(part.startswith(".") for part in one.relative_to(path).parts)
-        ]
-        files = [one for one in files if re.search(r"^checks\s*:", _content(one), re.MULTILINE)]
-        if not files:
-            raise NotFound(
-                f"{path} holds no file of checks", hint="A file of checks is YAML that begins with 'checks:'."
-            )
-        yield from files
+    if not path.is_dir():
+        yield path
         return
-    yield path
+    found = sorted(one for one in path.rglob("*") if one.suffix in {".yaml", ".yml"} and one.is_file())
+    shown = [one for one in found if not any(part.startswith(".") for part in one.relative_to(path).parts)]
+    files = [one for one in shown if _holds_checks(one)]
+    if not files:
+        raise NotFound(
+            f"{path} holds no file of checks", hint="A file of checks is YAML that begins with 'checks:'."
+        )
+    yield from files
+
+
+def _holds_checks(path: Path) -> bool:
+    """Whether a file of a folder is meant; others are not ours to judge."""
+    try:
+        return _CHECKS.search(path.read_bytes()) is not None
+    except OSError:
+        return False
 
 
 def _content(path: Path) -> str:

@@ -52,5 +52,5 @@ def unlisted(checks: Iterable[Check]) -> dict[str, str]:
         for one in checks
         if one.family == FAMILY
         for kind in one.about
-        if kind not in known
+        if kind not in known and "." not in kind
     }

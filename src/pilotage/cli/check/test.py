@@ -14,6 +14,7 @@ from pilotage.checks.own.trying import Trial, try_rules
 from pilotage.checks.registry import all_checks
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
+from pilotage.core.errors import NotFound
 
 
 @click.command(no_args_is_help=True)
@@ -44,6 +45,10 @@ def test(files: tuple[Path, ...], output: str, strict: bool) -> int:
     with Evaluator() as evaluator:
         prove(rules, evaluator)
         trial = try_rules(rules, evaluator)
+    if not trial.tried:
+        raise NotFound(
+            f"none of {counted(len(rules), 'check')} has a case to try", hint="Cases stand under 'tests'."
+        )
     if output == "json":
         say_json(_value(trial))
     else:

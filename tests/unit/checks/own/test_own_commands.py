@@ -120,6 +120,11 @@ def test_check_test_as_json_and_its_exit_codes(said: Call, tmp_path: Path) -> No
     assert said("test", "good.yaml").code == 0
     assert said("test", "good.yaml", "--strict").code == 1
 
+    cases = file["checks"][0].pop("tests")
+    (tmp_path / "none.yaml").write_text(yaml.safe_dump(file))
+    assert said("test", "none.yaml").code == 2
+    assert cases
+
     (tmp_path / "manifests" / "web.yaml").unlink()
     assert said("test", "good.yaml").code == 3
     (tmp_path / "good.yaml").write_text("checks: 1\n")

@@ -153,7 +153,7 @@ def test_no_path(text: str) -> None:
 def test_ids_are_taken_once(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(GOOD)
     (tmp_path / "b.yml").write_text(GOOD)
-    (tmp_path / "other.yaml").write_text("kind: Pod\n")
+    (tmp_path / "other.yaml").write_bytes(b"kind: Pod # \xff\n")
     with pytest.raises(
         InvalidInput, match=r"b.yml:2:5: the id 'shop-one' is that of the one at .*a.yaml:2:5"
     ):
