@@ -165,4 +165,6 @@ def test_an_ignore_silences_its_check_and_no_other(check: str, data: st.DataObje
     after = run(all_checks(), scene_of(objects))
     others = [finding.fingerprint for finding in before.findings if finding.check != check]
     assert [finding.fingerprint for finding in after.findings] == others
-    assert {ignored.finding.check for ignored in after.ignored} == {check}
+    # Without their files objects count as live ones, about which some checks of what was written say nothing.
+    told = {finding.check for finding in before.findings if finding.check == check}
+    assert {ignored.finding.check for ignored in after.ignored} == told
