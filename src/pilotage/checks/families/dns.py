@@ -34,8 +34,10 @@ _ABOUT_HOSTS = re.compile(
     r"(?:^|_)(?:HOST|HOSTS|HOSTNAME|URL|URI|ENDPOINT|ADDR|ADDRESS|SERVER|BROKERS?)(?:_|$)"
 )
 _NOT_ASKED_FOR = re.compile(
-    r"(?:^|_)(?:BASE|PUBLIC|EXTERNAL|SITE|ROOT|ISSUER|AUDIENCE|CALLBACK|REDIRECT|ORIGIN|COOKIE|DOMAIN)S?(?:_|$)"
+    r"(?:^|_)(?:BASE|PUBLIC|EXTERNAL|SITE|WEBSITE|FRONTEND|ROOT|ISSUER|AUDIENCE|CALLBACK|REDIRECT|ORIGIN|COOKIE"
+    r"|DOMAIN|DOCS?|HELP|HOMEPAGE|LINK|LOGO|TERMS|PRIVACY|SUPPORT|VITE|REACT)S?(?:_|$)"
 )
+"""What names an address for others, most of all for browsers."""
 _TOP = re.compile(r"\.(?:com|net|org|io|dev|app|cloud|co|eu|de|uk|fr|jp|kr|cn|in|us|ai|tech|info|biz)$")
 _RESERVED = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org)|localhost|invalid|test)$")
 _WEB = re.compile(r"^(?:schemas?\.|www\.w3\.org$|json-schema\.org$)")
@@ -224,10 +226,14 @@ def _services_named(workload: Workload) -> Iterator[tuple[str, KeyPath]]:
                     yield match[1], (*container.path, key, position)
 
 
+_LABEL = ("issuer", "audience", "cert", "dns-name", "-san", "advertise", "hostname-override")
+"""Parts of flags whose value is a name that is told to others and not looked up."""
+
+
 def _own_name(word: object, name: str) -> bool:
-    """Whether an argument says what the pod itself is called, such as the hosts of a certificate."""
+    """Whether an argument only says how something is called, such as the hosts of a certificate."""
     text = as_text(word).lower()
-    return f",{name}" in text or f"{name}," in text or "cert" in text or "dns-name" in text
+    return f",{name}" in text or f"{name}," in text or any(part in text for part in _LABEL)
 
 
 @check(
