@@ -8,6 +8,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -306,16 +307,51 @@ frontend web
 backend shop
     balance leastconn
 """
-    with haproxy.running(config, tmp_path), socket.create_connection(("127.0.0.1", port), 5) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nHost: shop\r\n\r\n")
-        assert client.recv(4096).startswith(b"HTTP/1.1 503 ")
+    with haproxy.running(config, tmp_path):
+        assert status_of(port) == "503"
 
 
-def test_an_outage_of_dns_takes_out_a_server_that_is_well(tmp_path: Path) -> None:
-    with name_server() as (port, outage), listener() as backend:
+@pytest.mark.parametrize(("option", "statuses"), [("no option", {"200", "503"}), ("option", {"200"})])
+def test_without_redispatch_a_request_is_lost_on_a_dead_server(
+    tmp_path: Path, option: str, statuses: set[str]
+) -> None:
+    port, alive = haproxy.free_port(), haproxy.free_port()
+    config = f"""
+defaults
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+frontend web
+    bind 127.0.0.1:{port}
+    default_backend shop
+backend shop
+    balance roundrobin
+    retries 1
+    {option} redispatch
+    server dead 127.0.0.1:{haproxy.free_port()}
+    server alive 127.0.0.1:{alive}
+frontend answers
+    bind 127.0.0.1:{alive}
+    http-request return status 200
+"""
+    with haproxy.running(config, tmp_path):
+        assert {status_of(port) for _ in range(4)} == statuses
+
+
+def status_of(port: int) -> str:
+    """The status of the answer to a request."""
+    with socket.create_connection(("127.0.0.1", port), 5) as client:
+        client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        return client.recv(4096).split(b" ")[1].decode()
+
+
+@pytest.mark.parametrize("trouble", ["silence", "refused", "cut off"])
+def test_trouble_with_dns_takes_out_a_server_that_is_well(tmp_path: Path, trouble: str) -> None:
+    with name_server() as names, listener() as backend:
         config = f"""
 resolvers cluster
-    nameserver one 127.0.0.1:{port}
+    nameserver one 127.0.0.1:{names.port}
     resolve_retries 1
     timeout resolve 200ms
     timeout retry 200ms
@@ -338,17 +374,26 @@ listen web
                 return next(row["status"] for row in process.stat() if row["svname"] == "shop")
 
             haproxy.wait_until(lambda: status() == "UP", "the server to be up")
-            outage.set()
+            names.trouble = trouble
             haproxy.wait_until(lambda: status().startswith("MAINT"), "the server to be taken out")
 
 
+@dataclass
+class Names:
+    """A name server: where it is, and what is wrong with it."""
+
+    port: int
+    trouble: str = ""
+
+
 @contextmanager
-def name_server() -> Iterator[tuple[int, threading.Event]]:
-    """Answers every question with 127.0.0.1 until the event is set."""
-    outage, done = threading.Event(), threading.Event()
+def name_server() -> Iterator[Names]:
+    """Answers every question with 127.0.0.1 until it has trouble."""
+    done = threading.Event()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(0.1)
+        names = Names(server.getsockname()[1])
 
         def serve() -> None:
             while not done.is_set():
@@ -356,22 +401,25 @@ def name_server() -> Iterator[tuple[int, threading.Event]]:
                     question, asker = server.recvfrom(4096)
                 except TimeoutError:
                     continue
-                if not outage.is_set():
-                    server.sendto(answer(question), asker)
+                if names.trouble != "silence":
+                    server.sendto(answer(question, FLAGS[names.trouble]), asker)
 
         thread = threading.Thread(target=serve)
         thread.start()
         try:
-            yield server.getsockname()[1], outage
+            yield names
         finally:
             done.set()
             thread.join()
 
 
-def answer(question: bytes) -> bytes:
+FLAGS = {"": 0x8180, "refused": 0x8185, "cut off": 0x8380}
+
+
+def answer(question: bytes, flags: int) -> bytes:
     """An answer with one address."""
     end = question.index(b"\0", 12) + 5
-    head = question[:2] + struct.pack("!HHHHH", 0x8180, 1, 1, 0, 0)
+    head = question[:2] + struct.pack("!HHHHH", flags, 1, 1, 0, 0)
     record = struct.pack("!HHHIH", 0xC00C, 1, 1, 1, 4) + bytes([127, 0, 0, 1])
     return head + question[12:end] + record
 

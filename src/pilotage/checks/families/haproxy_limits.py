@@ -335,8 +335,8 @@ def hp_maxconn_unset(scene: Scene) -> Answers:
     OOM-killed, and every application of the cluster got 502.
 
     Fix
-    Set `maxconn` in `global` to what the memory carries (about 33 kB a connection in `mode http`, more with
-    TLS), or `fd-hard-limit`.
+    Set `maxconn` in `global` to what the memory carries (two buffers of 16 kB a connection in `mode http`,
+    more with TLS), or `fd-hard-limit`.
 
     References
     - https://docs.haproxy.org/2.8/configuration.html#3.2-maxconn

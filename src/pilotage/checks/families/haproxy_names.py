@@ -247,8 +247,8 @@ def _hold(section: Section, status: str) -> float | None:
 
 @check(
     "hp-resolver-payload",
-    title="Answers of DNS are cut off before the last server",
-    severity=Severity.MEDIUM,
+    title="With one server more the answer of DNS no longer fits",
+    severity=Severity.HIGH,
     incidents=DOCUMENTATION_ONLY,
     about=ABOUT,
 )
@@ -257,11 +257,12 @@ def hp_resolver_payload(scene: Scene) -> Answers:
     What it does
     Looks at `server-template` lines with so many slots that the answer may not fit into what their
     `resolvers` accept (`accepted_payload_size`, by default 512 bytes: some 25 addresses, or 8 SRV records).
-    Name servers over TCP are passed over.
+    SRV records are of medium severity. Name servers over TCP are passed over.
 
     Why it matters
-    HAProxy does not ask again over TCP. Of an answer that is too large it gets a part, often another one each
-    time: servers come and go while all of them are well, and scaling up past that number has no effect.
+    HAProxy does not ask again over TCP. An answer with addresses that was cut off it refuses as a whole, and
+    after `hold other` all servers of the name are taken out: the service disappears because it grew. Of SRV
+    records it uses the part that came, so that servers come and go while all of them are well.
 
     Incidents
     No public incident is known to us that names this setting; it rests on the documentation.
@@ -282,12 +283,16 @@ def hp_resolver_payload(scene: Scene) -> Answers:
             if size >= _SMALL_PAYLOAD or server.slots <= most or _over_tcp(section):
                 yield Pass(proxy)
                 continue
+            records = server.address.host.startswith("_")
             yield Gap(
                 section,
-                f"answers of {size} bytes hold some {most} records; `{proxy.title}` wants {server.slots} of "
-                f"`{server.address.host}`",
+                f"an answer of {size} bytes holds some {most} records, `{proxy.title}` has room for "
+                f"{server.slots} of `{server.address.host}`: beyond that HAProxy "
+                + ("loses some of them" if records else "refuses the answer and loses all of them"),
                 ("accepted_payload_size",),
                 evidence=(f"accepted_payload_size {size}", str(server.statement)[:120]),
+                severity=Severity.MEDIUM if records else None,
+                confidence=Confidence.MEDIUM,
                 related=(proxy,),
             )
 
