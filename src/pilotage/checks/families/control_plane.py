@@ -216,6 +216,7 @@ def apiservice_fragile(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/
     - https://github.com/kubernetes-sigs/metrics-server#high-availability
     """
+    alone: dict[int, tuple[Workload, list[KubeObject]]] = {}
     for one in scene.of("APIService"):
         name = as_text(one.get("spec", "service", "name"))
         namespace = as_text(one.get("spec", "service", "namespace"))
@@ -242,13 +243,19 @@ def apiservice_fragile(scene: Scene) -> Answers:
         elif len(behind) > len(scales) or sum(scale.least for scale in scales) > 1:
             yield Pass(one)
         else:
-            yield Gap(
-                behind[0].object,
-                f"One pod alone answers for {one.name}",
-                ("spec", "replicas"),
-                evidence=(f"replicas: {scales[0].least}", f"{one.key}: service {namespace}/{name}"),
-                related=(one,),
-            )
+            alone.setdefault(id(behind[0]), (behind[0], []))[1].append(one)
+    for workload, services in alone.values():
+        yield _alone(workload, sorted(services, key=lambda one: one.name))
+
+
+def _alone(workload: Workload, services: list[KubeObject]) -> Gap:
+    return Gap(
+        workload.object,
+        f"One pod alone answers for {' and '.join(one.name for one in services)}",
+        ("spec", "replicas"),
+        evidence=(f"replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",),
+        related=tuple(services),
+    )
 
 
 def _unavailable(condition: object) -> bool:

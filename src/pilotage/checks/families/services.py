@@ -135,6 +135,10 @@ def _mistyped(workload: Workload, key: str, value: object) -> bool:
     return difflib.SequenceMatcher(None, str(has), str(value)).ratio() >= _ALIKE
 
 
+def _headless(service: KubeObject) -> bool:
+    return as_text(service.spec.get("clusterIP")) == "None"
+
+
 def _labels(labels: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in labels.items())
 
@@ -168,7 +172,8 @@ def service_port_undeclared(scene: Scene) -> Answers:
     """
     What it does
     Looks for a `targetPort` that is a name which no container behind the Service gives to a port of that
-    protocol. Numbers are not judged: a container may listen on a port that it does not declare.
+    protocol. Numbers are not judged: a container may listen on a port that it does not declare. Headless
+    Services are left out.
 
     Why it matters
     The name resolves pod by pod. Where no container bears it, the Service has no endpoint for that port:
@@ -186,6 +191,9 @@ def service_port_undeclared(scene: Scene) -> Answers:
     """
     for service in scene.of("Service"):
         behind = [one for one in scene.workloads_of(service) if one.kind in SERVING]
+        if _headless(service):
+            # Its names resolve to the pods whatever its ports are.
+            continue
         named = [item for item in _ports(service) if _is_name(item[1])]
         if not behind or not named:
             continue
@@ -244,7 +252,7 @@ def service_mixes_workloads(scene: Scene) -> Answers:
     What it does
     Looks for Services whose selector matches pods of several workloads of which one declares the target port
     (a number) and another declares other ports only, and for Services whose selector also matches the pods
-    of a Job.
+    of a Job. Headless Services are left out.
 
     Why it matters
     A selector such as `app: shop` matches the web pods, and the worker and the migration Job that bear the
@@ -261,7 +269,7 @@ def service_mixes_workloads(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/services-networking/service/#defining-a-service
     """
     for service in scene.of("Service"):
-        behind = scene.workloads_of(service)
+        behind = [] if _headless(service) else scene.workloads_of(service)
         serving = [one for one in behind if one.kind != "Job"]
         strangers = [one for one in behind if one.kind == "Job"] if serving else []
         for _, port, _ in _ports(service):
