@@ -33,7 +33,7 @@ class Limits:
         levels: levels of nesting of an object.
     """
 
-    seconds: float = 5.0
+    seconds: float = 10.0
     memory_bytes: int = 1 << 30
     deaths: int = 2
     levels: int = 400
