@@ -67,6 +67,11 @@ def folder_of(one: KubeObject) -> str:
     return one.file.rpartition("/")[0]
 
 
+def by_name(one: KubeObject) -> tuple[str, str, str]:
+    """An order that is the same in files and in a cluster, whichever object comes first."""
+    return one.namespace, one.name, one.file
+
+
 def together(scene: Scene, one: KubeObject, other: KubeObject) -> bool:
     """Whether two objects are surely meant to be in one cluster, and not variants of one example."""
     if scene.live or one.file == other.file:

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pilotage.checks.absence import Companions, folder_of
+from pilotage.checks.absence import Companions, by_name, folder_of
 from pilotage.checks.classes import class_of, is_default
 from pilotage.checks.controllers import Controller, controllers_of
 from pilotage.checks.model import (
@@ -126,7 +126,7 @@ def ingress_class_conflict(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/services-networking/ingress/#default-ingress-class
     - https://kubernetes.github.io/ingress-nginx/user-guide/multiple-ingress/
     """
-    defaults = [one for one in scene.of("IngressClass") if is_default(one)]
+    defaults = sorted((one for one in scene.of("IngressClass") if is_default(one)), key=by_name)
     for one in scene.of("IngressClass"):
         others = [other for other in defaults if other is not one and _same_install(scene, one, other)]
         rivals = [other for other in others if other.name != one.name]
@@ -149,7 +149,7 @@ def _same_install(scene: Scene, one: KubeObject, other: KubeObject) -> bool:
 
 def _rival_controllers(scene: Scene) -> Iterator[Answer]:
     answering: dict[tuple[str, str], list[Controller]] = defaultdict(list)
-    for one in controllers_of(scene, "ingress-nginx"):
+    for one in sorted(controllers_of(scene, "ingress-nginx"), key=lambda one: by_name(one.object)):
         watched = one.flags.get("watch-namespace", "")
         names = [one.flags.get("controller-class", "k8s.io/ingress-nginx")]
         if one.flags.get("watch-ingress-without-class") == "true":

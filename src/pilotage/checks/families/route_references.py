@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pilotage.checks.absence import surely_absent, together
+from pilotage.checks.absence import by_name, surely_absent, together
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -230,7 +230,8 @@ def mesh_host_conflict(scene: Scene) -> Answers:
         for host in as_list(one.spec.get("hosts")):
             if isinstance(host, str) and host:
                 claims[_full_name(one, host)].append(one)
-    for (host, _), found in claims.items():
+    for (host, _), unordered in claims.items():
+        found = sorted(unordered, key=by_name)
         rivals = [one for one in found[1:] if one is not found[0]]
         if not rivals:
             yield Pass(found[0])

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from pilotage.checks import routes
-from pilotage.checks.absence import folder_of, surely_absent, together
+from pilotage.checks.absence import by_name, folder_of, surely_absent, together
 from pilotage.checks.classes import class_of
 from pilotage.checks.index import nearest
 from pilotage.checks.model import (
@@ -331,7 +331,8 @@ def route_conflict(scene: Scene) -> Answers:
         if str(route.annotations.get("nginx.ingress.kubernetes.io/canary")) != "true":
             claims[name, backend.host, path, kind].append((backend, route.namespace))
     for (_, host, path, _), found in claims.items():
-        yield from _conflict(scene, [backend for backend, _ in found], f"{host}{path}")
+        claims_of_one = sorted((backend for backend, _ in found), key=lambda one: by_name(one.route))
+        yield from _conflict(scene, claims_of_one, f"{host}{path}")
 
 
 def _path_of(backend: Backend) -> tuple[str, str]:
