@@ -35,6 +35,7 @@ def ask(evaluator: Evaluator, question: Question, *objects: Any) -> list[Any]:
     return [str(one) if isinstance(one, NoAnswer) else one for one in answers]
 
 
+@pytest.mark.slow
 def test_an_expression_that_takes_for_ever_is_ended_and_the_others_are_answered() -> None:
     none = {"items": [], "kind": "Pod"}
     skipped = {"when": {"value": False}, "held": []}
@@ -46,6 +47,7 @@ def test_an_expression_that_takes_for_ever_is_ended_and_the_others_are_answered(
         assert ask(evaluator, FINE, NUMBERS) == [RIGHT]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the system cannot bound the memory of a process")
 def test_an_expression_that_takes_all_memory_dies_alone() -> None:
     with Evaluator(Limits(seconds=60, memory_bytes=400 << 20)) as evaluator:
