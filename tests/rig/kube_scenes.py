@@ -88,9 +88,19 @@ def cases(folder: Path) -> Iterator[Case]:
         reading = read_paths([str(path)])
         if reading.problems or not reading.objects or reading.configs:
             continue
-        objects = [_moved(one, f"c{number}") for one in reading.objects]
-        if all(_listed(one["kind"], one["apiVersion"]) for one in objects):
+        if all(_placeable(one) for one in reading.objects):
+            objects = [_moved(one, f"c{number}") for one in reading.objects]
             yield Case(path, path.parent.name, objects)
+
+
+def _placeable(one: KubeObject) -> bool:
+    """Whether we know where it is created: its kind, and names that are text."""
+    named = isinstance(one.metadata.get("name"), str)
+    return (
+        named
+        and isinstance(one.metadata.get("namespace", ""), str)
+        and _listed(one.kind, one.api_version) is not None
+    )
 
 
 def _moved(one: KubeObject, prefix: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
-from pilotage.checks.schema.guards import is_guard
+from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
 from pilotage.checks.schema.places import Suggestion, suggest
 from pilotage.checks.schema.survey import Look, answers, is_piece, is_placeholder, looks, survey
 from pilotage.checks.schema.walk import Fault, Rule
@@ -272,12 +272,14 @@ def wrong_type(scene: Scene) -> Answers:
     incidents=(),
     alike=(GOOGLE, MONZO),
     about=(ANYTHING,),
+    chart_severity=Severity.LOW,
 )
 def null_value(scene: Scene) -> Answers:
     """
     What it does
-    Looks for keys without a value (`limits:` with nothing below, `null`, `~`) in fields that guard, for empty
-    items of lists. In lists of custom resources the API server refuses them: those are of high severity.
+    Looks for keys without a value (`limits:` with nothing below, `null`, `~`) among limits, probes,
+    deadlines, budgets and selectors of webhooks, and for empty items of lists. In lists of custom resources
+    the API server refuses them: those are of high severity.
 
     Why it matters
     In a field of Kubernetes itself, null means "absent", and the default is used: `limits:` with nothing
@@ -316,7 +318,15 @@ def null_value(scene: Scene) -> Answers:
 def _null_matters(look: Look, fault: Fault) -> bool:
     if look.custom and look.shape is not None and fault.path[:1] != ("metadata",):
         return _is_refused(look, fault)
-    return isinstance(fault.path[-1], int) or is_guard(fault.path[-1])
+    last = fault.path[-1]
+    beside = as_map(dig(look.data, *fault.path[:-1]) if len(fault.path) > 1 else look.data)
+    other = _EITHER.get(last) if isinstance(last, str) else None
+    if other is not None and beside.get(other) is not None:
+        return False
+    return isinstance(last, int) or last in WRITTEN_TO_HOLD
+
+
+_EITHER = {"minAvailable": "maxUnavailable", "maxUnavailable": "minAvailable"}
 
 
 def _is_refused(look: Look, fault: Fault) -> bool:

@@ -32,6 +32,14 @@ GUARDS = frozenset(
 )
 
 
+WRITTEN_TO_HOLD = frozenset(
+    "limits requests resources livenessProbe readinessProbe startupProbe preStop minAvailable maxUnavailable "
+    "activeDeadlineSeconds startingDeadlineSeconds concurrencyPolicy failurePolicy namespaceSelector "
+    "objectSelector topologySpreadConstraints".split()
+)
+"""Guards that nobody writes without a value on purpose; charts do so with the parts of an affinity."""
+
+
 def is_guard(*names: object) -> bool:
     """Whether any of some names is that of a field that guards."""
     return any(name in GUARDS for name in names)
