@@ -30,7 +30,9 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 _TIGHT_SECONDS = 10
 _LONG_TIMEOUT_SECONDS = 5
 _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
-_LIVE_PATH = re.compile(r"(?:live|healthz|ping|alive|health/?$|status|version|heartbeat)", re.IGNORECASE)
+_LIVE_PATH = re.compile(
+    r"(?:live|healthz|ping|metrics|well-known|alive|health/?$|status|version|heartbeat)", re.IGNORECASE
+)
 _HOST_FLAG = re.compile(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
 _URL_HOST = re.compile(
     r"\b(?:https?|redis|postgres(?:ql)?|mysql|amqp|mongodb)://(?:[^/@\s]*@)?([A-Za-z0-9.-]+)"
