@@ -112,7 +112,7 @@ def _gap(subject: KubeObject, path: KeyPath, known: Known, verdict: _Verdict) ->
         fix = f"Upgrade the controller to {since} or later first, or leave the key out."
     elif verdict.standing is Standing.GONE:
         until = ".".join(str(part) for part in (bounds.until if bounds and bounds.until else ()))
-        message = f"`{path[-1]}` was removed from {known.product} after {until}; it has no effect in {number}"
+        message = f"`{path[-1]}` was removed from {known.product} after {until}, so it has no effect"
         fix = "Use what has replaced it; the controller's release notes name it."
     else:
         near = known.nearest(verdict.table, verdict.key)
