@@ -264,7 +264,7 @@ def skew_kubelet_api_server(scene: Scene) -> Answers:
     """
     What it does
     Compares the kubelet's version of each Node with the Kubernetes version of the cluster (in files: with
-    `--kubernetes-version`). A kubelet may be up to three minor versions older, and never newer.
+    `--kubernetes`). A kubelet may be up to three minor versions older, and never newer.
 
     Why it matters
     Outside of that range nothing is tested: pods may fail to start or to report, in ways that nobody else
