@@ -11,7 +11,7 @@ from meta.tree import ROOT
 from pilotage.checks import families
 from pilotage.checks.model import DOCUMENTATION_ONLY, SECTIONS, Check, Severity, check
 from pilotage.checks.registry import FAMILIES, all_checks, gather
-from pilotage.library.bundled import bundled_files
+from pilotage.library.shipped import bundled_files
 
 FIXTURES = ROOT / "tests" / "golden" / "checks"
 KNOWN = {path.stem for path in bundled_files()}

@@ -11,8 +11,9 @@ from pilotage.library.address import canonical_url
 from pilotage.library.authoring.editorial import editorial_problems
 from pilotage.library.authoring.known import known_slugs
 from pilotage.library.authoring.validation import validate_paths
-from pilotage.library.bundled import bundled_candidates, bundled_files
+from pilotage.library.bundled import bundled_candidates
 from pilotage.library.record import Record, read_record
+from pilotage.library.shipped import bundled_files
 from pilotage.library.terms import load_vocabulary, tags_of
 
 FLAGSHIPS = (

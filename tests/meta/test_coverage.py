@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pilotage.checks.coverage import reasons
 from pilotage.checks.registry import all_checks
-from pilotage.library.bundled import bundled_files
+from pilotage.library.shipped import bundled_files
 
 INCIDENTS = {path.stem for path in bundled_files()}
 CITED = {cited.id for one in all_checks().values() for cited in one.cited}

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 import yaml
 from yaml import cyaml
 
+from pilotage.checks.depth import may_be_deep
 from pilotage.checks.repeating import Repeating, flagged
+from pilotage.checks.tags import any_outside_of_words, bare_tags
 from pilotage.checks.values import KeyPath
 
 Node = Any
@@ -139,10 +141,6 @@ class _Composer(_CParser):  # type: ignore[misc]
         """Nothing depends on the surroundings."""
 
 
-_BARE_TAG = re.compile(r"(?:^|[\s\[{,])!(?=\s)")
-"""A tag without a name, which makes text of a word; the C parser does not tell such a word from others."""
-
-
 def compose(text: str) -> Node:
     """The nodes of the first document in a text, with their marks; None where there is none.
 
@@ -150,8 +148,7 @@ def compose(text: str) -> Node:
         DialectError: it is not YAML.
     """
     _refuse_depth(text)
-    if _BARE_TAG.search(text):
-        return _compose_slowly(text)
+    bare = bare_tags(text)
     try:
         parser = _Composer(text)
         try:
@@ -164,7 +161,7 @@ def compose(text: str) -> Node:
         raise _said(error) from error
     except yaml.YAMLError as error:
         raise _said(error) from error
-    return node
+    return _compose_slowly(text) if bare and any_outside_of_words(bare, node, text) else node
 
 
 def _said(error: yaml.YAMLError) -> DialectError:
@@ -177,27 +174,9 @@ def _said(error: yaml.YAMLError) -> DialectError:
     return DialectError(message, mark.line + 1, mark.column + 1)
 
 
-_BRACKETS = re.compile(r"[\[\]{}]")
-_LADDER = re.compile(r"(?:[-?] +){50}|^ {800}", re.MULTILINE)
-
-
-def _may_be_deep(text: str) -> bool:
-    """Whether it is worth counting levels: brackets in quotes and comments are taken for real ones."""
-    if _LADDER.search(text):
-        return True
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return False
-    depth = 0
-    for match in _BRACKETS.finditer(text):
-        depth = depth + 1 if match[0] in "[{" else max(0, depth - 1)
-        if depth > DEEPEST:
-            return True
-    return False
-
-
 def _refuse_depth(text: str) -> None:
     # The C composer calls itself for each level; far too many levels would end the process.
-    if not _may_be_deep(text):
+    if not may_be_deep(text, DEEPEST):
         return
     depth = 0
     for event in _events(text):
@@ -257,7 +236,6 @@ def _node_from(event: Any, events: Iterator[Any], text: str, anchors: dict[str, 
 # From nodes to values
 
 _TAG = "tag:yaml.org,2002:"
-
 
 _MERGE_TAG = _TAG + "merge"
 

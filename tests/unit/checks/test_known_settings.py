@@ -9,7 +9,7 @@ import pytest
 
 from pilotage.checks.dialect import load
 from pilotage.checks.known_settings import FILES, Known, Standing, default_of, default_seconds, known_by
-from pilotage.library.bundled import bundled_files
+from pilotage.library.shipped import bundled_files
 
 
 def known(product: str) -> Known:

@@ -22,7 +22,7 @@ from pilotage.checks.readers.kustomize import (
     roots,
     used_files,
 )
-from pilotage.checks.readers.manifests import ManifestReader
+from pilotage.checks.readers.manifests import ManifestReader, parse_ahead
 from pilotage.checks.readers.nginx import NginxReader, join_includes
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
 from pilotage.checks.rules.patterns import path_matches
@@ -32,6 +32,8 @@ READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReade
 """Every kind of file; the first that wants a file reads it."""
 
 STDIN = "-"
+_MOST_AT_ONCE = 20_000_000
+"""Characters of files that wait to be read together."""
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
 
 
@@ -78,8 +80,10 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
         if name == STDIN:
             _read_one(STDIN, sys.stdin.buffer.read(), into, asked=True, chart_defaults=reach.chart_defaults)
             continue
+        batch = _Batch(into)
         for path, asked in _expand(name, into, seen, reach):
             if reach.render is not None and (path.is_dir() or is_archive(path)):
+                batch.read()
                 _read_chart(path, into, reach.render)
                 continue
             try:
@@ -89,7 +93,8 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
                     Problem(Place(str(path)), f"cannot be read: {error.strerror}", Trouble.UNREADABLE)
                 )
                 continue
-            _read_one(str(path), content, into, asked=asked, chart_defaults=reach.chart_defaults)
+            batch.add(SourceFile(str(path), _decoded(content), reach.chart_defaults), asked=asked)
+        batch.read()
         before.complain(name, into)
     drop_patches(into)
     join_haproxy(into)
@@ -103,6 +108,31 @@ def _read_chart(path: Path, into: Reading, choices: HelmChoices) -> None:
     into.charts += 1
     for file in render_chart(path, choices, into):
         _read_source(file, into, asked=False)
+
+
+class _Batch:
+    """Files that are read together, since several processes can then share the work."""
+
+    def __init__(self, into: Reading) -> None:
+        self.into = into
+        self.files: list[tuple[SourceFile, bool]] = []
+        self.size = 0
+
+    def add(self, file: SourceFile, *, asked: bool) -> None:
+        """Adds a file; reads all when there are many."""
+        self.files.append((file, asked))
+        self.size += len(file.text)
+        if self.size >= _MOST_AT_ONCE:
+            self.read()
+
+    def read(self) -> None:
+        """Reads what was added."""
+        parse_ahead((file for file, _ in self.files), self.into)
+        for file, asked in self.files:
+            self.into.files += 1
+            _read_source(file, self.into, asked=asked)
+        self.into.ahead.finish()
+        self.files, self.size = [], 0
 
 
 class _Before:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pilotage.checks.dialect import DialectError, load
@@ -60,23 +60,47 @@ def documents(file: SourceFile) -> Iterator[Document]:
 
 def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
     text = document.text
-    # Without the word there is no object, and what else is wrong in there is not ours to tell.
     if "kind" not in text or "apiVersion" not in text:
         into.skipped[NOT_KUBERNETES] += 1
         return
-    bad = _BAD_BYTES.search(text)
+    bad = None if text.isascii() else _BAD_BYTES.search(text)
     if bad:
         line = document.line + text.count("\n", 0, bad.start())
         _report(document, into, (line, 0), (Trouble.BROKEN, "not UTF-8", True))
         return
-    try:
-        # kubectl ends the last line, too: a block that goes to the end of the file then holds a line end.
-        value = load(text if text.endswith("\n") else text + "\n")
-    except DialectError as error:
-        _report_broken(document, text, error, into, asked=asked)
+    value = into.ahead.take(document, _value)
+    if isinstance(value, DialectError):
+        _report_broken(document, text, value, into, asked=asked)
         return
     into.documents += 1
     _take(value, document, into)
+
+
+def _value(document: Document) -> Any:
+    """What a document holds, or why it cannot be read."""
+    text = document.text
+    try:
+        # kubectl ends the last line, too: a block that goes to the end of the file then holds a line end.
+        return load(text if text.endswith("\n") else text + "\n")
+    except DialectError as error:
+        return error
+
+
+def parse_ahead(files: Iterable[SourceFile], into: Reading) -> None:
+    """Lets other processes begin to parse what is going to be read."""
+    waiting = [
+        document
+        for file in files
+        if file.name.lower().endswith((".yaml", ".yml")) and file.text.lstrip()[:1] != "{"
+        for document in documents(file)
+        if _worth_parsing(document.text)
+    ]
+    into.ahead.start(waiting, _value)
+
+
+def _worth_parsing(text: str) -> bool:
+    # Without the words there is no object, and what else is wrong in there is not ours to tell.
+    return "kind" in text and "apiVersion" in text and (text.isascii() or not _BAD_BYTES.search(text))
 
 
 def _report_broken(document: Document, text: str, error: DialectError, into: Reading, *, asked: bool) -> None:

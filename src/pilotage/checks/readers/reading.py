@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pilotage.checks.objects import KubeObject, Place, SourceFile
+from pilotage.checks.readers.parallel import Ahead
 
 
 class Trouble(enum.StrEnum):
@@ -48,6 +49,7 @@ class Reading:
         files: number of files that were looked at.
         documents: number of documents that were parsed.
         charts: number of Helm charts among the files.
+        ahead: documents that other processes parse meanwhile.
     """
 
     objects: list[KubeObject] = field(default_factory=list)
@@ -57,6 +59,7 @@ class Reading:
     files: int = 0
     documents: int = 0
     charts: int = 0
+    ahead: Ahead = field(default_factory=Ahead, repr=False)
 
     @property
     def empty(self) -> bool:

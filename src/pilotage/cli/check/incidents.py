@@ -12,7 +12,7 @@ import yaml
 from pilotage.checks.model import Check
 from pilotage.checks.reports.incidents import Incident
 from pilotage.checks.reports.words import Lang
-from pilotage.library.bundled import bundled_files
+from pilotage.library.shipped import bundled_files
 
 _KEY = re.compile(r"^(?=\w)", re.MULTILINE)
 _HEAD_CHARACTERS = 4000

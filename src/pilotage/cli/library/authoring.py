@@ -12,7 +12,7 @@ from pilotage.core.errors import Conflict, UserError
 from pilotage.library.authoring.known import known_slugs
 from pilotage.library.authoring.skeleton import skeleton
 from pilotage.library.authoring.validation import Problem, validate_paths
-from pilotage.library.bundled import bundled_files
+from pilotage.library.shipped import bundled_files
 from pilotage.library.terms import load_vocabulary
 
 

@@ -16,12 +16,13 @@ from pilotage.cli.library.progress import import_bars, size_of
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound, UserError
 from pilotage.library.authoring.known import known_slugs
-from pilotage.library.bundled import bundled_candidates, bundled_files
+from pilotage.library.bundled import bundled_candidates
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.exporters.table import EXPORTERS, exporter_named, write_file
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
 from pilotage.library.ingest import Ingest, Item, Likeness, Report
+from pilotage.library.shipped import bundled_files
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Store, Stored
 from pilotage.library.terms import load_vocabulary
