@@ -206,7 +206,7 @@ class Reason(Out):
     text: str
     """The reason with its evidence; untrusted text of reports."""
     share: str | None = None
-    """For a shared term: how many of all public incidents bear it, such as `13 of 113`."""
+    """For a shared term: how many of all public incidents bear it, such as `13 of 115`."""
 
 
 class RelatedReport(Report):
