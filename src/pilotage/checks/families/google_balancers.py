@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pilotage.checks.classes import class_of
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.model import (
-    DOCUMENTATION_ONLY,
     Answer,
     Answers,
     Confidence,
@@ -24,6 +23,7 @@ from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Workload
 
 RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
+STACK_EXCHANGE = "stack-exchange-2016-07-20-regex-home-page-health-check"
 
 _GCE = {"gce", "gce-internal"}
 
@@ -111,7 +111,8 @@ def gke_no_draining(scene: Scene) -> Answers:
     "gke-hc-root",
     title="Google's balancer checks the health of pods at `/`",
     severity=Severity.MEDIUM,
-    incidents=DOCUMENTATION_ONLY,
+    incidents=(),
+    alike=(STACK_EXCHANGE,),
     about=("Ingress",),
     needs=("Service", "BackendConfig"),
 )
@@ -128,8 +129,9 @@ def gke_hc_root(scene: Scene) -> Answers:
     database takes every pod out together when the database is slow.
 
     Incidents
-    No public incident with this very cause is in the library; Google's documentation and the controller's FAQ
-    name it first among the reasons for 502.
+    At Stack Exchange a balancer, not Google's, asked for the home page. One post made that page slow, and all
+    servers were taken out. Pods lost to a redirect or 404 at `/` are in no incident of the library; Google's
+    documentation and the controller's FAQ name them first among the reasons for 502.
 
     Fix
     Give the container a readiness probe by HTTP on the serving port, or the Service a BackendConfig with

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
-from pilotage.checks.haproxy.groups import by_base, by_line
-from pilotage.checks.haproxy.healthchecks import asks_elsewhere, checked_servers, health_check
+from pilotage.checks.haproxy.groups import Group, by_base, by_line
+from pilotage.checks.haproxy.healthchecks import HealthCheck, asks_elsewhere, checked_servers, health_check
 from pilotage.checks.haproxy.servers import Server
 from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.haproxy.times import milliseconds, spoken
@@ -28,6 +28,7 @@ ABOUT = ("HaproxyConfig",)
 BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
 COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
+STACK_EXCHANGE = "stack-exchange-2016-07-20-regex-home-page-health-check"
 STRIPE = "stripe-2019-07-10-database-election-and-config"
 
 _FRONT_PAGE = re.compile(r"/(?:index\.\w+)?(?:[?#].*)?")
@@ -39,6 +40,7 @@ _DEEP = re.compile(
 _HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
 _CHEAP_ROOT = frozenset({"5984", "15984", "9200"})
 """Ports of CouchDB and Elasticsearch."""
+_RENDERING = frozenset({"GET", "HEAD"})
 _SLOW = 60_000.0
 _MANY = 2
 
@@ -51,8 +53,8 @@ def _upstream(scene: Scene) -> Iterator[Proxy]:
 @check(
     "hp-httpchk-root",
     title="The health check asks for the front page",
-    severity=Severity.MEDIUM,
-    incidents=(),
+    severity=Severity.HIGH,
+    incidents=(STACK_EXCHANGE,),
     alike=(BUILDKITE, COINBASE),
     about=ABOUT,
 )
@@ -60,8 +62,9 @@ def hp_httpchk_root(scene: Scene) -> Answers:
     """
     What it does
     Looks for HTTP health checks of backends with traffic that ask for `/` or `/index.…` of the server itself.
-    A bare `option httpchk` asks `OPTIONS /` and is of low severity. Checks of another port or address are
-    passed over: something made for the purpose answers there.
+    `GET` or `HEAD` of `/` is of high severity, another method or `/index.…` of medium, and a bare
+    `option httpchk`, which asks `OPTIONS /`, of low. Checks of another port or address are passed over:
+    something made for the purpose answers there.
 
     Why it matters
     The front page is made for people. It renders templates, reads databases and caches, and is slow just
@@ -70,9 +73,12 @@ def hp_httpchk_root(scene: Scene) -> Answers:
     503.
 
     Incidents
-    At Buildkite the check of each web server queried the database. When that was out of CPU all servers were
-    taken out, and the site was down for about six hours. At Coinbase checks waited behind requests: servers
-    that were merely busy were evicted, and their load went to the rest.
+    At Stack Exchange the check asked for the home page. One malformed post made a pattern on that page slow,
+    the check failed on all servers, and the whole site was gone for 34 minutes, though the team believes that
+    its other pages would have worked. At Buildkite the check of each web server queried the database. When
+    that was out of CPU all servers were taken out, and the site was down for about six hours. At Coinbase
+    checks waited behind requests: servers that were merely busy were evicted, and their load went to the
+    rest.
 
     Fix
     Ask for a path made for the purpose, such as `option httpchk GET /healthz`, that tells whether this
@@ -100,21 +106,31 @@ def hp_httpchk_root(scene: Scene) -> Answers:
         else:
             yield Pass(proxy)
     for group in by_line(hits):
-        first = group.proxies[0]
-        found, line = health_check(first), group.statement
-        if line is None:
-            continue
-        servers = sum(len(checked_servers(one)) for one in group.proxies)
-        yield Gap(
-            group.subject,
-            f"{group.names}: the check asks {servers} server{'s' if servers > 1 else ''} for {found.method} "
-            f"{found.uris[0][0]}, the front page: whatever breaks or slows that page takes "
-            f"{'them all' if servers > 1 else 'it'} out",
-            (" ".join(line.words[:2]),),
-            evidence=(str(line),),
-            severity=None if found.stated else Severity.LOW,
-            confidence=Confidence.HIGH if found.stated and not line.conditional else Confidence.MEDIUM,
-        )
+        if group.statement is not None:
+            yield _asks_front_page(group, group.statement)
+
+
+def _asks_front_page(group: Group, line: Statement) -> Gap:
+    found = health_check(group.proxies[0])
+    servers = sum(len(checked_servers(one)) for one in group.proxies)
+    return Gap(
+        group.subject,
+        f"{group.names}: the check asks {servers} server{'s' if servers > 1 else ''} for {found.method} "
+        f"{found.uris[0][0]}, the front page: whatever breaks or slows that page takes "
+        f"{'them all' if servers > 1 else 'it'} out",
+        (" ".join(line.words[:2]),),
+        evidence=(str(line),),
+        severity=_how_bad(found),
+        confidence=Confidence.HIGH if found.stated and not line.conditional else Confidence.MEDIUM,
+    )
+
+
+def _how_bad(found: HealthCheck) -> Severity | None:
+    if not found.stated:
+        return Severity.LOW
+    # A file of that name is often served without the application, and so is the answer to OPTIONS.
+    rendered = found.method in _RENDERING and all(uri.partition("?")[0] == "/" for uri, _ in found.uris)
+    return None if rendered else Severity.MEDIUM
 
 
 @check(

@@ -30,6 +30,7 @@ from pilotage.checks.scene import Scale, Scene
 ABOUT = ("HaproxyConfig",)
 SERVING = ("Deployment", "DaemonSet", "StatefulSet")
 CRESTA = "cresta-ingress-nginx-issue-12797-2025-02-04-serial-reloads-block-endpoint-updates"
+SLACK = "slack-2020-05-12-haproxy-slots-full-of-stale-servers"
 SKYSCANNER = "skyscanner-2019-04-23-haproxy-ingress-hot-podding"
 GOOGLE = "google-cloud-2017-04-05-https-load-balancer-stale-config"
 JW_PLAYER = "jw-player-2019-03-19-cryptominer-public-weave-scope-lb"
@@ -176,7 +177,7 @@ def _openshift_stop(one: KubeObject) -> Answer:
     "haproxy-slots",
     title="More servers than HAProxy has slots for",
     severity=Severity.HIGH,
-    incidents=(),
+    incidents=(SLACK,),
     alike=(SKYSCANNER, CRESTA),
     about=(*ABOUT, *SERVING),
     uses=("ConfigMap",),
@@ -194,8 +195,11 @@ def haproxy_slots(scene: Scene) -> Answers:
     Controllers without a free slot reload for each pod, just when many come and go.
 
     Incidents
-    At Skyscanner changes that could not be applied at run time restarted HAProxy on all nodes, each restart
-    overloaded the first pods anew, and their removal was the next change.
+    At Slack a scale-up started more web servers than HAProxy had slots for. The program that kept both in
+    step found no free slot and gave up before it had freed any; hours later the list held only servers that
+    were about to go, and nobody could connect. At Skyscanner changes that could not be applied at run time
+    restarted HAProxy on all nodes, each restart overloaded the first pods anew, and their removal was the
+    next change.
 
     Fix
     Give the template more slots than the most pods, with room for a rollout; in haproxy-ingress leave
@@ -274,7 +278,7 @@ def _controller_slots(controller: Controller) -> Answer:
     title="After a reload servers get the addresses of an old state file",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(GOOGLE,),
+    alike=(GOOGLE, SLACK),
     about=ABOUT,
 )
 def hp_stale_state(scene: Scene) -> Answers:
@@ -291,7 +295,8 @@ def hp_stale_state(scene: Scene) -> Answers:
 
     Incidents
     At Google a master with old files put load balancers back to an old configuration, a step meant as a
-    safeguard; balancers that had been changed shortly before failed every request.
+    safeguard; balancers that had been changed shortly before failed every request. At Slack the slots of
+    HAProxy kept servers that had gone, and those that had taken their place got no requests.
 
     Fix
     Let slots resolve at start instead (`resolvers`, `init-addr none`), or write the file in the reload itself

@@ -29,6 +29,7 @@ MAILGUN = "mailgun-2018-07-13-central-auth-retry-overload"
 TWILIO = "twilio-2021-02-26-feature-enablement-service-overload"
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
 COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
+STACK_EXCHANGE = "stack-exchange-2016-07-20-regex-home-page-health-check"
 WIKIMEDIA = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
 SKIPPER = "zalando-2019-skipper-ingress-oom-alb-502"
 
@@ -42,7 +43,7 @@ _FEW_SERVERS = 50
     title="Outlier detection may take every server out of service",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(COINBASE, WIKIMEDIA),
+    alike=(COINBASE, STACK_EXCHANGE, WIKIMEDIA),
     about=("DestinationRule",),
 )
 def outlier_ejects_all(scene: Scene) -> Answers:
@@ -59,6 +60,7 @@ def outlier_ejects_all(scene: Scene) -> Answers:
 
     Incidents
     At Coinbase busy servers failed their health checks and were taken out, which overloaded the rest. At
+    Stack Exchange one slow page failed the check on every server, and none was left for the other pages. At
     Wikimedia a threshold that should have kept servers in the pool did not hold, and nearly all were out.
 
     Fix
