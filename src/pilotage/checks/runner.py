@@ -182,7 +182,7 @@ def _once(raw: list[_Raw]) -> list[_Raw]:
         if source is None or source.origin is None:
             kept[id(one),] = one
             continue
-        key = (source.shown, one.fingerprint, one.gap.message, one.severity, one.ignore is None)
+        key = (source.shown, one.fingerprint, one.severity, one.ignore is None)
         if kept.setdefault(key, one) is not one:
             kept[key].count += one.count
     return list(kept.values())

@@ -60,7 +60,8 @@ def hp_static_name(scene: Scene) -> Answers:
     """
     What it does
     Looks in backends with traffic for servers that are given by name, without `resolvers`. Names without a
-    dot (of a compose file, of `/etc/hosts`) are of low severity.
+    dot (of a compose file, of `/etc/hosts`) are of low severity. In a ConfigMap, names of Kubernetes Services
+    are left out, since their address stays; headless Services are not.
 
     Why it matters
     HAProxy asks for the address when it starts or reloads, and never again. When the name moves to another
@@ -81,12 +82,12 @@ def hp_static_name(scene: Scene) -> Answers:
     """
     lacking: list[Proxy] = []
     for proxy in _upstream(scene):
-        if _static(proxy):
+        if _static(scene, proxy):
             lacking.append(proxy)
         elif _named(proxy):
             yield Pass(proxy)
     for group in by_base(lacking):
-        static = [one for proxy in group.proxies for one in _static(proxy)]
+        static = [one for proxy in group.proxies for one in _static(scene, proxy)]
         dotted = [one for one in static if "." in one.address.host.rstrip(".")]
         first = (dotted or static)[0]
         count = len({one.address.host for one in static})
@@ -102,8 +103,24 @@ def hp_static_name(scene: Scene) -> Answers:
         )
 
 
-def _static(proxy: Proxy) -> list[Server]:
-    return [one for one in _named(proxy) if not one.is_on("resolvers")]
+def _static(scene: Scene, proxy: Proxy) -> list[Server]:
+    return [
+        one
+        for one in _named(proxy)
+        if not one.is_on("resolvers") and not _stays(scene, proxy, one.address.host)
+    ]
+
+
+def _stays(scene: Scene, proxy: Proxy, host: str) -> bool:
+    """Whether a name is that of a Service, whose own address does not change."""
+    holder = proxy.block.head.text.holder
+    if holder is None or (host.count(".") > 1 and ".svc" not in host):
+        return False
+    name, _, rest = host.partition(".")
+    service = scene.find("Service", name, holder, rest.partition(".")[0])
+    if service is None:
+        return True
+    return service.spec.get("clusterIP") != "None" and service.spec.get("type") != "ExternalName"
 
 
 @check(

@@ -186,7 +186,7 @@ def host_port_no_room(scene: Scene) -> Answers:
     Looks for Deployments that take a port of their node (`hostPort`, or declared ports with `hostNetwork`),
     and whose rolling update begins with a new pod (`maxUnavailable` comes out as zero, as the default 25%
     does for up to three replicas). Where the scene holds Nodes it counts those that take the pods; else the
-    confidence is medium.
+    confidence is medium, and one pod without traffic is left out, since a second node is nearly always there.
 
     Why it matters
     Two pods with one port cannot share a node. With as many replicas as nodes, the new pod stays pending and
@@ -215,6 +215,9 @@ def host_port_no_room(scene: Scene) -> Answers:
         room = places.number(workload) if places.known else None
         if moves is None or moves[1] > 0 or (room is not None and room > scale.least):
             yield Pass(workload.object)
+            continue
+        if room is None and scale.least == 1 and not scene.exposed(workload):
+            yield NotApplicable(workload.object, "two nodes are enough, and which there are is not known")
             continue
         path, number = port
         known = f"; {room} nodes take its pods" if room is not None else ""

@@ -55,6 +55,7 @@ def webhook_single(scene: Scene) -> Answers:
     -
       https://kubernetes.io/docs/concepts/cluster-administration/admission-webhooks-good-practice/#ha-deployment
     """
+    alone: dict[int, tuple[KubeObject, int, list[Webhook]]] = {}
     for hook in scene.webhooks:
         if not hook.fails_closed:
             yield Pass(hook.object)
@@ -67,22 +68,27 @@ def webhook_single(scene: Scene) -> Answers:
         elif len(workloads) > len(scales) or sum(scale.least for _, scale in scales) > 1:
             yield Pass(hook.object)
         else:
-            yield _single_gap(hook, scales[0][0].object, scales[0][1].least)
+            workload = scales[0][0].object
+            alone.setdefault(id(workload), (workload, scales[0][1].least, []))[2].append(hook)
+    for workload, least, hooks in alone.values():
+        # Those that cover pods are told first: their absence is the worst.
+        yield _single_gap(sorted(hooks, key=lambda one: one.rule_for("", "pods") is None), workload, least)
 
 
-def _single_gap(hook: Webhook, workload: KubeObject, least: int) -> Gap:
-    pods = hook.rule_for("", "pods") is not None
+def _single_gap(hooks: list[Webhook], workload: KubeObject, least: int) -> Gap:
+    pods = hooks[0].rule_for("", "pods") is not None
+    more = f" and {len(hooks) - 1} more, which fail closed" if len(hooks) > 1 else ", which fails closed"
     return Gap(
         workload,
-        f"{'No pod answers' if least == 0 else 'One pod answers'} for `{hook.name}`, which fails closed: "
+        f"{'No pod answers' if least == 0 else 'One pod answers'} for `{hooks[0].name}`{more}: "
         f"without it {'no pod' if pods else 'nothing that it covers'} can be created or changed",
         ("spec", "replicas"),
         evidence=(
             f"spec.replicas: {workload.spec.get('replicas', 'absent, which means 1')}",
-            f"{hook.object.key}: {hook.name} has failurePolicy Fail",
+            *(f"{hook.object.key}: {hook.name} has failurePolicy Fail" for hook in hooks),
         ),
         severity=None if pods else Severity.MEDIUM,
-        related=(hook.object,),
+        related=tuple({id(hook.object): hook.object for hook in hooks}.values()),
     )
 
 
