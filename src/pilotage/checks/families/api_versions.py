@@ -53,9 +53,9 @@ def removed_api(scene: Scene) -> Answers:
     What it does
     Looks for API versions that the Kubernetes version in mind (`--kubernetes`) does not serve any more, does
     not serve yet, or serves for the last versions: deprecated ones are of medium severity where their end is
-    at most two versions away, else of low. It rests on the definitions of each version since 1.25 and on what
-    the sources say of the life of each API. A live cluster is not judged: it shows each object in whatever
-    version it is asked for.
+    at most two versions away, else of low, and left out where no end is set. It rests on the definitions of
+    each version since 1.25 and on what the sources say of the life of each API. A live cluster is not judged:
+    it shows each object in whatever version it is asked for.
 
     Why it matters
     After the upgrade the object cannot be applied any more, and what creates it (a pipeline, an operator, a
@@ -79,7 +79,9 @@ def removed_api(scene: Scene) -> Answers:
             yield NotApplicable(one, "a cluster shows an object in any version that it serves")
             continue
         stands = standing(one.api_version, one.kind, scene.version)
-        if stands is not None:
+        if stands is not None and stands.gone is stands.first is stands.going is None:
+            yield NotApplicable(one, "it is deprecated, and no version is known in which it goes")
+        elif stands is not None:
             yield _version_gap(one, stands, scene.version)
         elif one.group in groups() and served(one.api_version, one.kind) is not None:
             yield Pass(one)

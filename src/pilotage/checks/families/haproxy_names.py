@@ -21,6 +21,7 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 
 ABOUT = ("HaproxyConfig",)
@@ -116,10 +117,20 @@ def _stays(scene: Scene, proxy: Proxy, host: str) -> bool:
     holder = proxy.block.head.text.holder
     if holder is None or (host.count(".") > 1 and ".svc" not in host):
         return False
+    service = _service(scene, proxy, host)
+    return service is None or _has_own_address(service)
+
+
+def _service(scene: Scene, proxy: Proxy, host: str) -> KubeObject | None:
+    """The Service that a name in a ConfigMap means; None where the scene has none."""
+    holder = proxy.block.head.text.holder
+    if holder is None:
+        return None
     name, _, rest = host.partition(".")
-    service = scene.find("Service", name, holder, rest.partition(".")[0])
-    if service is None:
-        return True
+    return scene.find("Service", name, holder, rest.partition(".")[0])
+
+
+def _has_own_address(service: KubeObject) -> bool:
     return service.spec.get("clusterIP") != "None" and service.spec.get("type") != "ExternalName"
 
 
@@ -135,7 +146,8 @@ def hp_init_addr(scene: Scene) -> Answers:
     """
     What it does
     Looks for servers given by name whose `init-addr` ends neither in `none` nor in an address. The default,
-    `last,libc`, does not; `resolvers` do not change that. Backends that requests cannot reach count as well.
+    `last,libc`, does not; `resolvers` do not change that. Backends that requests cannot reach count as well;
+    names of Services beside a ConfigMap do not, since such a name is there as long as the Service is.
 
     Why it matters
     HAProxy resolves the names of all servers when it starts. One that fails is fatal for the whole process:
@@ -158,12 +170,16 @@ def hp_init_addr(scene: Scene) -> Answers:
             named = _named(proxy) if proxy.has_servers and not proxy.disabled else []
             if not named:
                 continue
-            if any(not _starts_without(one) for one in named):
+            if any(not _starts_without(one) and not _held(scene, proxy, one) for one in named):
                 fatal.append(proxy)
             else:
                 yield Pass(proxy)
     for group in by_base(fatal):
-        first = next(one for one in _named(group.proxies[0]) if not _starts_without(one))
+        first = next(
+            one
+            for one in _named(group.proxies[0])
+            if not _starts_without(one) and not _held(scene, group.proxies[0], one)
+        )
         hosts = {one.address.host for proxy in group.proxies for one in _named(proxy)}
         count = len({one for one in hosts if one})
         yield Gap(
@@ -177,6 +193,12 @@ def hp_init_addr(scene: Scene) -> Answers:
             ),
             severity=None if any("." in one for one in hosts) else Severity.LOW,
         )
+
+
+def _held(scene: Scene, proxy: Proxy, server: Server) -> bool:
+    """Whether its name is that of a Service beside it, which resolves from the moment it is created."""
+    service = _service(scene, proxy, server.address.host)
+    return service is not None and _has_own_address(service)
 
 
 def _starts_without(server: Server) -> bool:

@@ -87,7 +87,8 @@ def image_tag_moves(scene: Scene) -> Answers:
         why = _matters(scene, workload)
         if not why:
             continue
-        images = [one for one in (*workload.containers, *workload.init_containers) if one.image]
+        # What only prepares the pod (a `busybox` that sets a value) ends before anybody is served.
+        images = [one for one in workload.running if one.image]
         moving = [one for one in images if not _pinned(one) and not _filled_in(one)]
         if not moving:
             filled = any(not _pinned(one) for one in images)
