@@ -74,9 +74,11 @@ def watched(page: Page, site: str) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("lang", ["en", "ko"])
+# Both languages by day and by night, each of them on a desk and on a phone.
+@pytest.mark.parametrize(
+    ("lang", "theme", "width"),
+    [("en", "light", 1280), ("en", "dark", 360), ("ko", "light", 360), ("ko", "dark", 1280)],
+)
 def test_every_page_is_sound(chromium: Browser, site: str, lang: str, theme: str, width: int) -> None:
     context = chromium.new_context(
         viewport={"width": width, "height": 900},
