@@ -78,7 +78,7 @@ RULE = "[[checks.rules]]\nreason = 'x'\n"
     [
         ("[cheks]\n", 1, "unknown key 'cheks'", "'checks'"),
         ("[checks]\nselct = []\n", 2, "unknown key 'selct' in [checks]", "'select'"),
-        ("[checks]\n\nselect = ['cron-herdd']\n", 3, "'cron-herdd' names no check", "pilotage check list"),
+        ("[checks]\n\nselect = ['cron-herdd']\n", 3, "'cron-herdd' names no check", "'cron-herd'"),
         ("[checks]\nselect = 3\n", 2, "'select' must be a list", ""),
         ("[checks]\nselect = ['webhooks', 3]\n", 2, "'select' must be a list", ""),
         ("[checks]\nfail_on = 'hihg'\n", 2, "is none of", "'high'"),
