@@ -202,7 +202,8 @@ def _lets_edge_in(scene: Scene, workload: Workload, exposure: Exposure, rule: An
     targets = [as_map(item) for item in as_list(exposure.service.spec.get("ports"))]
     ports = [item.get("targetPort", item.get("port")) for item in targets]
     reached = [
-        (as_int(port), (as_text(port),) if as_text(port) else _names(workload, port)) for port in ports
+        (_number(workload, port), (as_text(port),) if as_text(port) else _names(workload, port))
+        for port in ports
     ]
     if not any(_covers(rule, number, *names) for number, names in reached):
         return False
@@ -218,6 +219,14 @@ def _lets_edge_in(scene: Scene, workload: Workload, exposure: Exposure, rule: An
         if any("ingress-controller" in components.roles(one) for one in inside):
             return True
     return False
+
+
+def _number(workload: Workload, port: object) -> int | None:
+    """The number of a port; of a named one that of the container that has it."""
+    if not as_text(port):
+        return as_int(port)
+    known = (item for container in workload.running for item in container.ports)
+    return next((as_int(item.get("containerPort")) for item in known if item.get("name") == port), None)
 
 
 def _names(workload: Workload, port: object) -> tuple[str, ...]:
