@@ -37,6 +37,10 @@ PAGES = {
     "compare-empty": "/compare",
     "compare-one": f"/compare?id={ID}",
     "compare": f"/compare?id={ID}&id={OTHER}",
+    "checks": "/checks?severity=critical&family=webhooks",
+    "check": "/checks/webhook-fail-catch-all",
+    "check-try": "/checks/try?sample",
+    "incident-with-checks": "/incidents/jetstack-2019-09-05-opa-webhook-gke-master-upgrade",
     "api": "/about/api",
     "missing": "/incidents/skyscaner-2019",
 }

@@ -25,7 +25,12 @@ from pilotage.web.mcp.server import serve_stdio
     help="Language of answers that ask for none; default: that of the locale.",
 )
 @click.option("--include-private", is_flag=True, default=None, help="Show private records to the agent too.")
-def mcp(store_url: str | None, lang: str | None, include_private: bool | None) -> None:
+@click.option(
+    "--allow-cluster",
+    is_flag=True,
+    help="Let the agent have the cluster of your kubeconfig checked; only get and list are sent.",
+)
+def mcp(store_url: str | None, lang: str | None, include_private: bool | None, allow_cluster: bool) -> None:
     """Serve the library to a coding agent over standard input and output (MCP).
 
     An agent starts this itself; docs/howto/connect-an-agent.md has the set-up to copy. It ends when its
@@ -36,12 +41,16 @@ def mcp(store_url: str | None, lang: str | None, include_private: bool | None) -
     Examples:
       pilotage mcp
       pilotage mcp --store sqlite:///srv/library.db --lang ko
+      pilotage mcp --allow-cluster
       claude mcp add pilotage -- pilotage mcp
     """
     _log_to_stderr()
     app = make_app(store_url, "text", lang, include_private=include_private)
     with app.catalogue(semantic=True) as catalogue:
-        serve_stdio(app.settings.model_copy(update={"lang": app.lang}), catalogue)
+        web = app.settings.web
+        if allow_cluster:
+            web = web.model_copy(update={"allow_cluster": True})
+        serve_stdio(app.settings.model_copy(update={"lang": app.lang, "web": web}), catalogue)
 
 
 def _log_to_stderr() -> None:

@@ -25,8 +25,18 @@ from pilotage.web.serving import serve as run_server
 )
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of processes; default: 1.")
 @click.option("--no-semantic", is_flag=True, help="Search by words alone; starts faster, needs less memory.")
+@click.option(
+    "--allow-cluster",
+    is_flag=True,
+    help="Let agents have the cluster of this machine's kubeconfig checked; only get and list are sent.",
+)
 def serve(
-    host: str | None, port: int | None, store_url: str | None, workers: int | None, no_semantic: bool
+    host: str | None,
+    port: int | None,
+    store_url: str | None,
+    workers: int | None,
+    no_semantic: bool,
+    allow_cluster: bool,
 ) -> None:
     """Serve the pages, the REST API and MCP on one port.
 
@@ -39,14 +49,12 @@ def serve(
       pilotage serve --port 0 --no-semantic
       pilotage serve --host 0.0.0.0 --workers 4 --store postgresql://db.example.com/pilotage
     """
-    settings = load(_overrides(host, port, store_url, workers, no_semantic))
+    web = {"host": host, "port": port, "workers": workers, "allow_cluster": allow_cluster or None}
+    settings = load(_overrides(web, store_url, no_semantic))
     run_server(settings, lambda listening: _say(listening, settings), configure_logs)
 
 
-def _overrides(
-    host: str | None, port: int | None, store_url: str | None, workers: int | None, no_semantic: bool
-) -> dict[str, Any]:
-    web = {"host": host, "port": port, "workers": workers}
+def _overrides(web: dict[str, Any], store_url: str | None, no_semantic: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"web": {key: value for key, value in web.items() if value is not None}}
     if store_url is not None:
         found["store"] = {"url": store_url}

@@ -90,6 +90,13 @@ class Unreachable(OutsideError):
     summary = "A server does not answer. Trying again may help."
 
 
+class Busy(OutsideError):
+    """The server has too much to do at the moment."""
+
+    code = "busy"
+    summary = "The server has too much to do at the moment. Trying again in a few seconds helps."
+
+
 class Refused(OutsideError):
     """The other side answered and said no."""
 

@@ -83,6 +83,9 @@ class WebSettings(_Section):
     base_url: str = ""
     """Public address of the pages (`https://incidents.example.com`); empty: that of the request."""
 
+    allow_cluster: bool = False
+    """Whether agents may have the cluster of this machine's kubeconfig checked (MCP, reading only)."""
+
 
 class Settings(BaseSettings):
     """All settings of Pilotage."""

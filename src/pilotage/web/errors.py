@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pilotage.core.errors import (
+    Busy,
     Conflict,
     InvalidInput,
     NotFound,
@@ -36,6 +37,7 @@ _STATUS: tuple[tuple[type[PilotageError], int], ...] = (
     (UserError, 400),
     (StoreError, 503),
     (Unreachable, 503),
+    (Busy, 503),
 )
 _TITLES = {
     400: "The request cannot be answered as asked",
@@ -46,7 +48,7 @@ _TITLES = {
     414: "The address is too long",
     421: "The server does not answer for this host",
     500: "A fault of Pilotage",
-    503: "The store does not answer",
+    503: "The server cannot answer now",
 }
 _LONGEST_TOLD = 300
 _LOG = structlog.get_logger()

@@ -16,8 +16,9 @@ from pilotage.library.stores.protocol import Audience, Filters, Stored
 from pilotage.library.terms import FACET_OF, FACETS, KINDS, Term, tags_of
 from pilotage.web.api.paging import read_mark, write_mark
 from pilotage.web.api.queries import names
+from pilotage.web.checking import incident_checks
 
-INCIDENT_EXTRA = ("related", "history", "terms")
+INCIDENT_EXTRA = ("related", "history", "terms", "checks")
 LIST_EXTRA = ("facets", "terms")
 _RELATED_SHOWN = 5
 _CASES_SHOWN = 10
@@ -142,6 +143,8 @@ def incident(
         found["history"] = history(reader, stored.id)
     if "terms" in blocks:
         found["terms"] = terms_of(reader, document)
+    if "checks" in blocks:
+        found["checks"] = incident_checks(stored.id)
     return found
 
 

@@ -79,6 +79,22 @@ _EXAMPLES: dict[str, Any] = {
         "next": "WyIyMDI2LTExLTMwVDAzOjMzOjAwIiwgInNreXNjYW5uZXIiXQ",
         "more": False,
     },
+    "/checks": {
+        "total": 1,
+        "items": [
+            {
+                "id": "webhook-fail-catch-all",
+                "title": "A fail-closed webhook catches everything",
+                "family": "webhooks",
+                "severity": "critical",
+                "documentation_only": False,
+                "incidents": [],
+                "url": "/checks/webhook-fail-catch-all",
+            }
+        ],
+        "offset": 0,
+        "next_offset": None,
+    },
     "/incidents": {
         "total": 1,
         "items": [
@@ -121,7 +137,7 @@ def _description(app: FastAPI, base: str) -> dict[str, Any]:
         description=_TEXT,
         routes=app.routes,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        tags=[{"name": name} for name in ("Incidents", "Terms", "Numbers", "Feeds")],
+        tags=[{"name": name} for name in ("Incidents", "Terms", "Numbers", "Feeds", "Checks")],
     )
     schemas = found["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
@@ -133,9 +149,20 @@ def _description(app: FastAPI, base: str) -> dict[str, Any]:
     found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     found["paths"] = {path: item for path, item in found["paths"].items() if path.startswith(base)}
     for path, item in found["paths"].items():
-        for operation in item.values():
+        for method, operation in item.items():
             _complete(operation, path.removeprefix(base))
+            if method == "post":
+                _unkept(operation)
     return found
+
+
+def _unkept(operation: dict[str, Any]) -> None:
+    """The answer to a POST has no validators, and may be refused for its size."""
+    answers = operation["responses"]
+    del answers["304"], answers["200"]["headers"]
+    answers["405"]["description"] = "Only POST, and GET, which reads the check of this name."
+    problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    answers["413"]["content"] = {PROBLEM_TYPE: problem}
 
 
 def _complete(operation: dict[str, Any], path: str) -> None:

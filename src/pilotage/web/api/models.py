@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pilotage.library.record import Lang, Record
 
 Both = dict[Lang, str]
+Level = Literal["critical", "high", "medium", "low"]
 
 
 class Shape(BaseModel):
@@ -209,6 +210,17 @@ class RecordPart(Record):
     id: str | None = None  # type: ignore[assignment]
 
 
+class LookingCheck(Shape):
+    """A check that looks for what an incident came of."""
+
+    id: str
+    title: str
+    severity: Level
+    exact: bool
+    """Whether the incident came of this very gap; else it shows the same mechanism."""
+    url: str
+
+
 class Incident(Shape):
     """One incident."""
 
@@ -227,6 +239,8 @@ class Incident(Shape):
     related: Related | None = None
     history: History | None = None
     terms: list[TermBoth] | None = None
+    checks: list[LookingCheck] | None = None
+    """With `extra=checks`: the checks that look for what it came of."""
 
 
 class TopicTerm(TermBoth):

@@ -9,8 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pilotage.library.stores.protocol import Filters
-from pilotage.web.api import answers
+from pilotage.web import checking
+from pilotage.web.api import answers, checks
 from pilotage.web.api.answering import answer, moved, reader_of
+from pilotage.web.api.check_queries import ChecksAsked
+from pilotage.web.api.checks import CheckId
 from pilotage.web.api.incidents import Id
 from pilotage.web.api.paging import next_link
 from pilotage.web.api.queries import (
@@ -49,6 +52,9 @@ def add_routes(app: FastAPI) -> None:
         ("/vocabulary/{kind}/{slug}.json", term),
         ("/statistics.json", statistics),
         ("/compare.json", comparison),
+        ("/checks.json", all_checks),
+        ("/checks/try.json", try_checks),
+        ("/checks/{id}.json", check),
         ("/about/api.json", about),
     ):
         app.add_api_route(path, endpoint, **shape)
@@ -147,12 +153,34 @@ def comparison(request: Request, asked: Annotated[CompareAsked, Query()]) -> Res
     return answer(request, answers.comparison(reader_of(request), asked.id))
 
 
+def all_checks(request: Request, asked: Annotated[ChecksAsked, Query()]) -> Response:
+    """The list of checks."""
+    found = checks.listed(reader_of(request), asked)
+    return answer(request, found, next_link(request, found, "offset"))
+
+
+def check(request: Request, id: CheckId, asked: Annotated[Asked, Query()]) -> Response:  # noqa: A002, ARG001 - see above
+    """The page of a check."""
+    return answer(request, checks.whole(reader_of(request), id))
+
+
+def try_checks(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # noqa: ARG001 - checked by being read
+    """The page that checks a text: where programs send one, and its limits."""
+    limits = {
+        "bytes": checking.MOST_BYTES,
+        "documents": checking.MOST_DOCUMENTS,
+        "seconds": checking.MOST_SECONDS,
+    }
+    return answer(request, {"method": "POST", "run": "/api/v1/checks/run", "limits": limits})
+
+
 def about(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # noqa: ARG001 - checked by being read
     """Where programs and agents find the library."""
     return answer(
         request,
         {
             "api": "/api/v1",
+            "checks": "/api/v1/checks",
             "description": request.app.openapi_url,
             "mcp": "/mcp",
             "feed": "/api/v1/feed.atom",

@@ -108,7 +108,7 @@ class IncidentAsked(Chosen):
     """Parameters of one incident."""
 
     extra: Annotated[list[str], Field(default_factory=list, examples=[["related,terms"]])]
-    """Further blocks: `related`, `history`, `terms`."""
+    """Further blocks: `related`, `history`, `terms`, `checks` (those that look for what it came of)."""
     revision: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
     """Number of an older state."""
 

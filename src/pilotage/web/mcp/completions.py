@@ -15,12 +15,13 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
+from pilotage.checks.registry import all_checks
 from pilotage.core.errors import PilotageError
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import LANGS
 from pilotage.library.terms import KINDS
 from pilotage.web.mcp.asking import audience
-from pilotage.web.mcp.resources import INCIDENT, TERM, VOCABULARY
+from pilotage.web.mcp.resources import CHECK, INCIDENT, TERM, VOCABULARY
 from pilotage.web.mcp.words import kind_named, terms_in_force
 
 _MOST = 100
@@ -48,6 +49,8 @@ def add_completions(server: MCPServer[Any], catalogue: Catalogue) -> None:
 def _known(catalogue: Catalogue, uri: str, name: str, given: dict[str, str]) -> Iterable[str]:
     if uri == INCIDENT and name == "id":
         return catalogue.store.ids(audience())
+    if uri == CHECK and name == "id":
+        return all_checks()
     if uri in {VOCABULARY, TERM} and name == "kind":
         return KINDS
     if uri == TERM and name == "slug":

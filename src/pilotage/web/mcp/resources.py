@@ -1,4 +1,4 @@
-"""Resources: a whole incident, a whole kind of vocabulary, one term."""
+"""Resources: a whole incident, a whole kind of vocabulary, one term, one check."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import complete
 from pilotage.library.stores.protocol import Filters
 from pilotage.library.terms import FACET_OF, Term
+from pilotage.web.checking import check_named, incidents_of, whole_check
 from pilotage.web.mcp.answers import NOTICE
 from pilotage.web.mcp.asking import audience
 from pilotage.web.mcp.reading import clean
@@ -24,11 +25,12 @@ from pilotage.web.mcp.words import kind_named, terms_in_force
 INCIDENT = "incident://{id}"
 VOCABULARY = "vocab://{kind}"
 TERM = "vocab://{kind}/{slug}"
+CHECK = "check://{id}"
 _JSON = "application/json"
 
 
 def add_resources(server: MCPServer[Any], catalogue: Catalogue) -> None:
-    """Adds the three templates to a server."""
+    """Adds the four templates to a server."""
 
     @server.resource(
         INCIDENT,
@@ -62,6 +64,16 @@ def add_resources(server: MCPServer[Any], catalogue: Catalogue) -> None:
     def term(kind: str, slug: str) -> str:
         return _answered(lambda: _one_term(catalogue, kind, slug))
 
+    @server.resource(
+        CHECK,
+        name="check",
+        title="One check, whole",
+        description="A check as JSON: its page in sections, severity, the incidents that it cites.",
+        mime_type=_JSON,
+    )
+    def check(id: str) -> str:  # noqa: A002 - the template's word
+        return _answered(lambda: _check(catalogue, id))
+
 
 def _answered(build: Callable[[], dict[str, Any]]) -> str:
     try:
@@ -70,6 +82,11 @@ def _answered(build: Callable[[], dict[str, Any]]) -> str:
         raise ResourceNotFoundError(message_of(error)) from error
     except PilotageError as error:
         raise ResourceError(message_of(error)) from error
+
+
+def _check(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    one = check_named(name.lower())
+    return whole_check(one, incidents_of([one], catalogue, audience(), "en"))
 
 
 def _incident(catalogue: Catalogue, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The MCP server: six tools, three resources, two prompts over one catalogue."""
+"""The MCP server: tools, resources and prompts over one catalogue."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.stores.protocol import Audience
 from pilotage.web.mcp.asking import AudienceMiddleware, over_stdio
+from pilotage.web.mcp.checks import CheckTools
 from pilotage.web.mcp.completions import add_completions
 from pilotage.web.mcp.descriptions import INSTRUCTIONS
 from pilotage.web.mcp.finding import FindingTools
@@ -33,10 +34,12 @@ def make_server(
             fits a process that serves one user over stdio.
     """
     finding, looking = FindingTools(settings, catalogue), LookingTools(settings, catalogue)
+    checks = CheckTools(settings, catalogue)
     server: MCPServer[Any] = MCPServer(
         "pilotage",
         title="Pilotage incident library",
-        description="Public incident reports as reviewed, bilingual records: search, read, compare.",
+        description="Public incident reports as reviewed, bilingual records: search, read, compare; and "
+        "checks that look for what such incidents came of.",
         instructions=INSTRUCTIONS,
         version=version("pilotage"),
         log_level="WARNING",
@@ -48,6 +51,10 @@ def make_server(
             library_tool(looking.related_incidents),
             library_tool(finding.get_topic),
             library_tool(looking.vocab),
+            library_tool(checks.list_checks),
+            library_tool(checks.explain_check),
+            library_tool(checks.check_manifests),
+            *([library_tool(checks.check_cluster)] if settings.web.allow_cluster else []),
         ],
         middleware=[AudienceMiddleware(decide or over_stdio(settings))],
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pilotage.library.record import Lang
 from pilotage.library.terms import FACET_LABELS
+from pilotage.web.ui.check_words import CHECK_WORDS
 
 WORDS: dict[str, tuple[str, str]] = {
     # frame
@@ -438,6 +439,7 @@ WORDS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 """Key -> English, Korean. `key_one` is used for one of what `n` counts."""
 
+WORDS |= CHECK_WORDS
 WORDS |= {f"facet_{facet}": (label["en"], label["ko"]) for facet, label in FACET_LABELS.items()}
 
 

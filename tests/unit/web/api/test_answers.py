@@ -70,6 +70,10 @@ def test_description_lists_every_route_and_every_error(client: TestClient) -> No
         f"/incidents/{UNEVEN['id']}/history",
     }
     for path, item in described["paths"].items():
+        if path == f"{API}/checks/run":
+            assert {"200", "400", "405", "413", "500", "503"} <= item["post"]["responses"].keys()
+            assert "304" not in item["post"]["responses"]
+            continue
         answers = item["get"]["responses"]
         assert {"200", "304", "400", "404", "405", "414", "500", "503"} <= set(answers), path
         assert "422" not in answers

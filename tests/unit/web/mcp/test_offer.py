@@ -14,7 +14,10 @@ from mcp import Client, MCPError
 from mcp.server.mcpserver import MCPServer
 from mcp.types import PromptReference, ResourceTemplateReference
 
+from pilotage.core.settings import Settings, WebSettings
+from pilotage.library.catalogue import Catalogue
 from pilotage.web.mcp.descriptions import DESCRIPTIONS, INSTRUCTIONS
+from pilotage.web.mcp.server import make_server
 from rig.mcp_library import COREDNS_ID, talk
 
 MOST_CHARACTERS = 1024
@@ -22,14 +25,26 @@ MOST_CHARACTERS = 1024
 
 
 @pytest.fixture
-def listing(server: MCPServer) -> dict[str, Any]:
+def listing(catalogue: Catalogue) -> dict[str, Any]:
+    allowed = make_server(Settings(web=WebSettings(allow_cluster=True)), catalogue)
+
     async def read(client: Client) -> dict[str, Any]:
         return (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
 
-    return talk(server, read)
+    return talk(allowed, read)
+
+
+def test_a_cluster_is_checked_only_when_that_was_allowed(server: MCPServer) -> None:
+    async def read(client: Client) -> list[str]:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    names = talk(server, read)
+    assert "check_manifests" in names
+    assert "check_cluster" not in names
 
 
 def test_every_tool_says_what_it_is(listing: dict[str, Any]) -> None:
+    assert len(listing["tools"]) == 10
     for tool in listing["tools"]:
         assert tool["annotations"] == {
             "readOnlyHint": True,
@@ -46,7 +61,7 @@ def test_every_tool_says_what_it_is(listing: dict[str, Any]) -> None:
         jsonschema.Draft202012Validator.check_schema(tool["outputSchema"])
     assert set(DESCRIPTIONS) == {tool["name"] for tool in listing["tools"]}
     assert len(INSTRUCTIONS.encode()) <= 2048
-    assert len(json.dumps(listing)) < 50_000
+    assert len(json.dumps(listing)) < 66_000
 
 
 @pytest.mark.parametrize("threshold", ["warning"])
@@ -84,17 +99,20 @@ def test_resources(server: MCPServer, mode: str) -> None:
             "incident://OLD-COREDNS",
             "vocab://components",
             "vocab://component/coredns",
+            "check://webhook-fail-catch-all",
         ]
         found = [json.loads((await client.read_resource(uri)).contents[0].text) for uri in uris]
         return [[template.uri_template for template in templates], *found]
 
-    templates, whole, alias, kind, term = talk(server, read, mode)
-    assert templates == ["incident://{id}", "vocab://{kind}", "vocab://{kind}/{slug}"]
+    templates, whole, alias, kind, term, check = talk(server, read, mode)
+    assert templates == ["incident://{id}", "vocab://{kind}", "vocab://{kind}/{slug}", "check://{id}"]
     assert whole["incident"]["title"]["ko"].startswith("CoreDNS")
     assert alias == whole
     assert kind["total"] == len(kind["terms"]) > 10
     assert term["slug"] == "coredns"
     assert term["incidents"] == 1
+    assert check["severity"] == "critical"
+    assert list(check["page"])[0] == "What it does"
 
 
 @pytest.mark.parametrize(
@@ -104,6 +122,7 @@ def test_resources(server: MCPServer, mode: str) -> None:
         ("vocab://colours", "components"),
         ("vocab://components/corends", "coredns"),
         ("incident://..%2Fsecret", "secret"),
+        ("check://webhook-fail-catch-al", "webhook-fail-catch-all"),
     ],
 )
 def test_unknown_resources_name_the_nearest(server: MCPServer, uri: str, words: str) -> None:
@@ -157,6 +176,11 @@ def test_completions(server: MCPServer) -> None:
                 {"name": "slug", "value": "core"},
                 {"kind": "colours"},
             ),
+            (
+                ResourceTemplateReference(type="ref/resource", uri="check://{id}"),
+                {"name": "id", "value": "webhook-f"},
+                None,
+            ),
             (PromptReference(type="ref/prompt", name="review_change"), {"name": "lang", "value": "k"}, None),
             (
                 PromptReference(type="ref/prompt", name="review_change"),
@@ -169,10 +193,11 @@ def test_completions(server: MCPServer) -> None:
             for ref, argument, context in asked
         ]
 
-    ids, kinds, slugs, none, langs, free = talk(server, complete)
+    ids, kinds, slugs, none, checks, langs, free = talk(server, complete)
     assert COREDNS_ID in ids
     assert "old-coredns" in ids
     assert kinds[:3] == ["severities", "source-kinds", "symptoms"]
     assert slugs[0] == "coredns"
     assert none == free == []
+    assert "webhook-fail-catch-all" in checks
     assert langs == ["ko"]

@@ -40,6 +40,9 @@ def test_both_eras_speak_to_it(server: MCPServer, mode: str) -> None:
         "related_incidents",
         "get_topic",
         "vocab",
+        "list_checks",
+        "explain_check",
+        "check_manifests",
     ]
 
 

@@ -17,7 +17,7 @@ SOURCES = {
     item.name: item.read_text("utf-8")
     for folder in (FOLDER, FOLDER / "templates")
     for item in folder.iterdir()
-    if item.name.endswith((".html", ".py")) and item.name != "words.py"
+    if item.name.endswith((".html", ".py")) and item.name not in {"words.py", "check_words.py"}
 }
 USED = re.compile(r"\bt\(\s*['\"]([a-z_0-9]+)['\"]\s*[,)]")
 

@@ -1,0 +1,149 @@
+"""`/api/v1/checks`: the list, one check, a run over a text."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from pilotage.checks.reports.as_json import document
+from pilotage.checks.reports.document import ReportValue
+from pilotage.core.errors import InvalidInput
+from pilotage.web import checking
+from pilotage.web.api import check_models
+from pilotage.web.api.answering import answer, reader_of
+from pilotage.web.api.answers import Reader
+from pilotage.web.api.check_queries import ChecksAsked, RunAsked
+from pilotage.web.api.paging import next_link
+from pilotage.web.api.queries import Asked
+from pilotage.web.bodies import read_body
+from pilotage.web.errors import Problem, answer_of
+
+CheckId = Annotated[
+    str, Path(description="Id of a check.", max_length=200, examples=["webhook-fail-catch-all"])
+]
+_SAMPLE = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: report}
+spec:
+  schedule: "*/15 * * * *"
+  jobTemplate:
+    spec:
+      concurrencyPolicy: Forbid
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: report, image: "registry.example.com/report:1.2"}]
+"""
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "Kubernetes manifests (YAML or JSON, several documents), or one configuration of "
+        "HAProxy, nginx or CoreDNS, as it would stand in a file, in UTF-8. The media type is not looked at.",
+        "content": {
+            kind: {"schema": {"type": "string", "minLength": 1}, "example": _SAMPLE}
+            for kind in ("application/yaml", "text/plain")
+        },
+    }
+}
+_TOO_LARGE: dict[int | str, dict[str, Any]] = {
+    413: {"description": f"The text is longer than {checking.MOST_BYTES} bytes."}
+}
+
+
+def add_routes(router: APIRouter) -> None:
+    """Adds the routes."""
+    shape: dict[str, Any] = {"tags": ["Checks"]}
+    router.add_api_route(
+        "/checks", checks, response_model=check_models.Checks, summary="List checks", **shape
+    )
+    router.add_api_route(
+        "/checks/run",
+        run,
+        methods=["POST"],
+        response_model=ReportValue,
+        summary="Check a text",
+        responses=_TOO_LARGE,
+        openapi_extra=_BODY,
+        **shape,
+    )
+    router.add_api_route(
+        "/checks/{id}", check, response_model=check_models.WholeCheck, summary="Read a check", **shape
+    )
+
+
+def listed(reader: Reader, asked: ChecksAsked) -> dict[str, Any]:
+    """A part of the list of checks; see `check_models.Checks`."""
+    found = checking.chosen(asked.severity, asked.family, asked.incident, asked.q)
+    shown = found[asked.offset : asked.offset + asked.limit]
+    incidents = checking.incidents_of(shown, reader.catalogue, reader.audience, reader.lang)
+    end = asked.offset + len(shown)
+    return {
+        "total": len(found),
+        "items": [checking.check_item(one, incidents) for one in shown],
+        "offset": asked.offset,
+        "next_offset": end if shown and end < len(found) else None,
+    }
+
+
+def whole(reader: Reader, name: str) -> dict[str, Any]:
+    """A check with its page; see `check_models.WholeCheck`."""
+    one = checking.check_named(name)
+    return checking.whole_check(
+        one, checking.incidents_of([one], reader.catalogue, reader.audience, reader.lang)
+    )
+
+
+def checks(request: Request, asked: Annotated[ChecksAsked, Query()]) -> Response:
+    """Checks that fit, worst first, then by family.
+
+    Pages of checks are in English; `lang` decides the language of the incidents.
+    """
+    found = listed(reader_of(request), asked)
+    return answer(request, found, next_link(request, found, "offset"))
+
+
+def check(request: Request, id: CheckId, asked: Annotated[Asked, Query()]) -> Response:  # noqa: A002, ARG001 - the field's word; checked by being read
+    """One check: what it does, why it matters, the incidents behind it, the fix, references."""
+    return answer(request, whole(reader_of(request), id))
+
+
+async def run(request: Request, asked: Annotated[RunAsked, Query()]) -> Response:
+    """The report on the text in the body: the same as `pilotage check --output json`.
+
+    Nothing is kept, no file of the server is read, and nothing that the text names is fetched: charts and
+    Kustomize folders are not rendered. What could not be read stands in `problems`.
+    """
+    body = await read_body(request, checking.MOST_BYTES)
+    if body is None:
+        hint = "Send less at once, or use `pilotage check` on the command line, which has no limits."
+        told = f"the text is longer than {checking.MOST_BYTES} bytes"
+        return answer_of(request, Problem(413, InvalidInput.code, told, hint))
+    return await run_in_threadpool(_report, reader_of(request), body, asked)
+
+
+def _report(reader: Reader, body: bytes, asked: RunAsked) -> JSONResponse:
+    question = checking.Question(
+        text=body.decode("utf-8", "surrogateescape"),
+        name=asked.name or "pasted",
+        select=tuple(asked.select),
+        ignore=tuple(asked.ignore),
+        kubernetes=asked.kubernetes,
+    )
+    report = checking.check_text(question)
+    incidents = checking.incidents_of(report.checks.values(), reader.catalogue, reader.audience, reader.lang)
+    told = {"Cache-Control": "no-store", "Content-Language": reader.lang}
+    return _Report(document(report, incidents), headers=told)
+
+
+class _Report(JSONResponse):
+    """JSON of a text that others sent, in which bytes may stand that are no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        """The document, with such bytes replaced."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -1,0 +1,70 @@
+"""The words of the pages of checks, in English and Korean."""
+
+# ruff: noqa: E501 - one word or sentence a line is how a catalogue is read and translated
+
+from __future__ import annotations
+
+CHECK_WORDS: dict[str, tuple[str, str]] = {
+    "checks": ("Checks", "점검"),
+    "checks_lead": (
+        "What has taken others down, looked for in manifests and proxy configurations. Each check names the incident behind it.",
+        "남의 장애를 부른 빈틈을 매니페스트와 프록시 설정에서 찾는다. 점검마다 그 뒤의 사례를 밝힌다.",
+    ),
+    "checks_find": ("Find a check", "점검 찾기"),
+    "checks_find_example": ("webhook, CronJob, httpchk", "webhook, CronJob, httpchk"),
+    "checks_in_english": (
+        "Texts of checks are in English; incidents are told in the language of the page.",
+        "점검의 글은 영어이고 사례는 페이지의 언어로 보인다.",
+    ),
+    "check_family": ("Family", "묶음"),
+    "check_severity": ("Severity", "심각도"),
+    "level_critical": ("critical", "치명적"),
+    "level_high": ("high", "높음"),
+    "level_medium": ("medium", "중간"),
+    "level_low": ("low", "낮음"),
+    "n_checks": ("{n} checks", "점검 {n}개"),
+    "n_checks_one": ("1 check", "점검 1개"),
+    "no_check_fits": ("No check fits. Nothing looks for this by itself.", "맞는 점검이 없다. 이것을 따로 찾는 점검은 없다."),
+    "documentation_only": ("Rests on documentation; no public incident is known.", "문서에 근거한다. 알려진 공개 사례가 없다."),
+    "same_mechanism": ("same mechanism", "같은 작동 방식"),
+    "section_what_it_does": ("What it does", "하는 일"),
+    "section_why_it_matters": ("Why it matters", "중요한 이유"),
+    "section_incidents": ("Incidents", "사례"),
+    "section_fix": ("Fix", "고치는 법"),
+    "section_references": ("References", "참고 자료"),
+    "looks_at": ("Looks at", "보는 것"),
+    "looks_at_anything": ("whatever there is", "있는 것 모두"),
+    "needs_kinds": ("Cannot tell without", "없으면 알 수 없는 것"),
+    "on_the_command_line": ("On the command line", "명령줄에서"),
+    "checks_that_look": ("Checks that look for this", "이것을 찾는 점검"),
+    "try_title": ("Check a text", "글 점검하기"),
+    "try_lead": (
+        "Paste Kubernetes manifests, or a configuration of HAProxy, nginx or CoreDNS. All objects that you paste are checked together.",
+        "쿠버네티스 매니페스트나 HAProxy, nginx, CoreDNS 설정을 붙여 넣는다. 붙여 넣은 객체를 모두 함께 점검한다.",
+    ),
+    "try_label": ("Manifests or configuration", "매니페스트 또는 설정"),
+    "try_name": ("Name of the file (optional)", "파일 이름(선택)"),
+    "try_button": ("Check", "점검"),
+    "try_limits": (
+        "Up to 1 MiB and {documents} documents. Nothing is kept and nothing is fetched; charts have to be rendered already.",
+        "최대 1 MiB, 문서 {documents}개다. 저장하지도 가져오지도 않으며 차트는 미리 렌더링해야 한다.",
+    ),
+    "n_findings": ("{n} findings", "발견 {n}건"),
+    "n_findings_one": ("1 finding", "발견 1건"),
+    "first_findings": ("The first {shown} of {total} are shown; the command line shows all.", "{total}건 중 처음 {shown}건을 보인다. 명령줄은 모두 보인다."),
+    "no_findings": ("No check found a gap", "빈틈을 찾은 점검이 없다"),
+    "no_findings_text": (
+        "That is no proof that nothing is wrong: a check tells only of what it can see in this text.",
+        "문제가 없다는 증명은 아니다. 점검은 이 글에서 보이는 것만 말한다.",
+    ),
+    "nothing_read": ("Nothing could be checked", "점검할 수 있는 것이 없다"),
+    "looked_at": ("{objects} objects looked at by {checks} checks.", "객체 {objects}개를 점검 {checks}개로 보았다."),
+    "could_not_read": ("Could not be read", "읽지 못한 것"),
+    "could_not_look": ("Could not be judged", "판단하지 못한 것"),
+    "could_not_look_text": ("This is no pass.", "통과라는 뜻이 아니다."),
+    "silenced": ("Silenced in the text", "글에서 끈 것"),
+    "evidence": ("Evidence", "근거"),
+    "for_n_objects": ("stands for {n} objects", "객체 {n}개를 대표함"),
+    "happened_to_others": ("What it did to others", "남에게 일어난 일"),
+    "back_to_text": ("Change the text", "글 고치기"),
+}  # fmt: skip

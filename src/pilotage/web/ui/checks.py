@@ -1,0 +1,164 @@
+"""The pages of checks: the list, one check, and the page that checks a pasted text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pilotage.checks.model import Severity
+from pilotage.core.errors import Busy, InvalidInput
+from pilotage.web import checking
+from pilotage.web.bodies import read_body
+from pilotage.web.errors import Problem, answer_of, problem_of
+from pilotage.web.ui.rendering import Renderer, View
+from pilotage.web.ui.routing import Found, Page
+from pilotage.web.ui.routing import endpoint as page_endpoint
+
+MOST_POSTED = 3 * checking.MOST_BYTES + 10_000
+"""A form writes many characters as three."""
+_MOST_SHOWN = 100
+_MOST_UNREAD = 20
+_SAMPLE = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata:
+  name: report
+spec:
+  schedule: "*/15 * * * *"
+  jobTemplate:
+    spec:
+      concurrencyPolicy: Forbid
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: report
+              image: registry.example.com/report:1.2
+"""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value by which the list can be narrowed."""
+
+    value: str
+    n: int
+    on: bool
+
+
+def checks(view: View) -> Found:
+    """All checks, narrowed by severity, family, incident and words.
+
+    Raises:
+        UnknownTerm: a severity or a family does not exist.
+    """
+    asked = view.request.query_params
+    severities, families = asked.getlist("severity"), asked.getlist("family")
+    words, incident = asked.get("q", "")[:200], asked.get("incident", "")[:200]
+    found = checking.chosen(severities, families, incident, words)
+    return "checks.html", {
+        "found": found,
+        "incidents": checking.incidents_of(found, view.doors.catalogue, view.audience, view.lang),
+        "severities": _levels(checking.chosen((), families, incident, words), severities),
+        "families": _families(checking.chosen(severities, (), incident, words), families),
+        "words": words,
+        "incident": incident,
+        "narrowed": bool(severities or families or words or incident),
+    }
+
+
+def _levels(found: list[Any], on: list[str]) -> list[Choice]:
+    counted = Counter(one.severity.value for one in found)
+    return [Choice(level.value, counted[level.value], level.value in on) for level in Severity]
+
+
+def _families(found: list[Any], on: list[str]) -> list[Choice]:
+    counted = Counter(one.family for one in found)
+    listed = [Choice(name, counted[name], name in on) for name in checking.family_names()]
+    return sorted([one for one in listed if one.n or one.on], key=lambda one: (not one.on, -one.n, one.value))
+
+
+def check(view: View) -> Found:
+    """The page of a check.
+
+    Raises:
+        NotFound: there is none; the hint names the nearest ids.
+    """
+    one = checking.check_named(view.request.path_params["id"])
+    return "check.html", {
+        "check": one,
+        "sections": [
+            (name, name.lower().replace(" ", "_"), one.page[name])
+            for name in one.page
+            if name != "References"
+        ],
+        "incidents": checking.incidents_of([one], view.doors.catalogue, view.audience, view.lang),
+        "alike": [each for each in checking.chosen(families=[one.family]) if each.id != one.id],
+    }
+
+
+def endpoint(renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint of `/checks/try`: an empty form, or the report on what was pasted. It keeps nothing."""
+    get = page_endpoint(renderer, _empty)
+
+    async def answer(request: Request) -> Response:
+        if request.method != "POST":
+            return await get(request)
+        body = await read_body(request, MOST_POSTED)
+        if body is None:
+            hint = "Send less at once, or use `pilotage check` on the command line, which has no limits."
+            told = f"the text is longer than {checking.MOST_BYTES} bytes"
+            return answer_of(request, Problem(413, InvalidInput.code, told, hint))
+        return await page_endpoint(renderer, _posted(body))(request)
+
+    return answer
+
+
+def _empty(view: View) -> Found:
+    sample = "sample" in view.request.query_params
+    return "check_try.html", _form(_SAMPLE if sample else "", "")
+
+
+def _form(text: str, name: str) -> dict[str, Any]:
+    return {"text": text, "name": name, "documents": checking.MOST_DOCUMENTS, "report": None, "problem": None}
+
+
+def _posted(body: bytes) -> Page:
+    def page(view: View) -> Found | Response:
+        try:
+            values = parse_qs(body.decode("utf-8", "replace"), max_num_fields=20)
+        except ValueError:
+            values = {}
+        text = values.get("text", [""])[0].replace("\r\n", "\n")
+        name = values.get("name", [""])[0][:200].strip()
+        form = _form(text, name)
+        try:
+            report = checking.check_text(checking.Question(text, name or "pasted"))
+        except (InvalidInput, Busy) as error:
+            # The box keeps what was pasted, with what is wrong beside it.
+            return _refused(view, form, problem_of(error))
+        known = checking.incidents_of(report.checks.values(), view.doors.catalogue, view.audience, view.lang)
+        shown = report.findings[:_MOST_SHOWN]
+        return "check_try.html", form | {
+            "report": report,
+            "shown": shown,
+            "incidents": known,
+            "counts": [(level.value, n) for level, n in report.counts().items() if n],
+            "problems": report.problems[:_MOST_UNREAD],
+            "unknown": report.unknown[:_MOST_UNREAD],
+        }
+
+    return page
+
+
+def _refused(view: View, form: dict[str, Any], problem: Problem) -> Response:
+    renderer: Renderer = view.request.app.state.renderer
+    response = renderer.respond(view, "check_try.html", form | {"problem": problem}, status=problem.status)
+    response.headers.update(problem.headers())
+    return response
