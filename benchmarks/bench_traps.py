@@ -125,7 +125,7 @@ def kube_score(path: str, folder: Path) -> Told:
 def kubeconform(path: str, folder: Path, schemas: str) -> Told:
     """What kubeconform tells about fields."""
     where = f"{schemas}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"
-    command = [path, "-strict", "-output", "json", "-schema-location", where, "-ignore-missing-schemas"]
+    command = [path, "-strict", "-output", "json", "-schema-location", where]
     told: Told = {}
     for one in json.loads(_output([*command, str(folder)])).get("resources") or []:
         if one["status"] in {"statusInvalid", "statusError"}:
