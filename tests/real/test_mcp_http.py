@@ -53,7 +53,7 @@ def post(address: str, method: str, params: dict[str, Any] | None = None, **head
 def test_the_sdk_client_in_both_eras(address: str, mode: str) -> None:
     async def walk(client: Client) -> None:
         assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
-        assert len((await client.list_tools()).tools) == 6
+        assert len((await client.list_tools()).tools) == 9
         found = answer_of(await client.call_tool("search_incidents", {"query": "coredns killed for memory"}))
         assert found["items"][0]["id"] == COREDNS_ID
         pages = answer_of(await client.call_tool("list_incidents", {"limit": 20}))

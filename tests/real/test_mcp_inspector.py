@@ -49,7 +49,7 @@ def called(tool: Inspector, target: list[str], name: str, arguments: dict[str, A
 
 def test_tools_are_listed_and_their_schemas_are_portable(tool: Inspector, target: list[str]) -> None:
     listed = tool.ask(*target, "--method", "tools/list", "--strict")
-    assert len(listed["tools"]) == 6
+    assert len(listed["tools"]) == 9
 
 
 def test_two_tools_answer(tool: Inspector, target: list[str]) -> None:

@@ -34,7 +34,7 @@ def command(store_url: str, *options: str) -> StdioServerParameters:
 def test_the_sdk_client_in_both_eras(store_url: str, mode: str) -> None:
     async def walk(client: Client) -> None:
         assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
-        assert len((await client.list_tools()).tools) == 6
+        assert len((await client.list_tools()).tools) == 9
         found = answer_of(await client.call_tool("search_incidents", {"query": "coredns killed for memory"}))
         assert found["items"][0]["id"] == COREDNS_ID
         wrong = await client.call_tool("get_incident", {"id": PRIVATE_ID})
