@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import urllib.error
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +16,12 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.readers.files import read_paths
 from pilotage.checks.readers.kinds import known_kinds
 from pilotage.checks.readers.projection import LAST_APPLIED
+from rig.kube_control_plane import ControlPlane, wait_until
 
-_SHARED = ("kube-", "default")
+_SHARED = ("kube-", "default", "istio-system")
 _EARLY = ("CustomResourceDefinition", "Namespace", "ServiceAccount", "PriorityClass")
 _LATE = (
+    "IngressClass",
     "ResourceQuota",
     "LimitRange",
     "APIService",
@@ -25,8 +30,16 @@ _LATE = (
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
 )
-"""What would hinder the creation of the others."""
+"""What would hinder the creation of the others, or be written into them by the server (a default class)."""
 
+
+_NAMED = (
+    re.compile(r"(--[a-z-]*(?:configmap|service)[a-z-]*=)([a-z0-9-]+)(/)"),
+    re.compile(r"(\.)([a-z0-9-]+)(\.svc\b)"),
+)
+"""How texts name a namespace."""
+STATES = ("HorizontalPodAutoscaler", "Job", "Node", "PodDisruptionBudget", "ResourceQuota")
+"""Kinds whose status controllers write, and nobody else here."""
 
 _NOBODY_NAMES = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 """Kinds without a namespace whose names nothing refers to."""
@@ -54,6 +67,11 @@ class Case:
     @property
     def name(self) -> str:
         return f"{self.check}/{self.path.stem}"
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether its check must find something."""
+        return self.path.name.startswith("bad-")
 
     def taken(self) -> set[tuple[str, str, str]]:
         return {key_of(one) for one in self.objects}
@@ -129,6 +147,7 @@ def _rename(value: Any, prefix: str) -> None:
     if isinstance(value, list):
         for item in value:
             _rename(item, prefix)
+        value[:] = [_reworded(item, prefix) for item in value]
         return
     if not isinstance(value, dict):
         return
@@ -137,8 +156,18 @@ def _rename(value: Any, prefix: str) -> None:
             value[key] = _renamed(inner, prefix)
         else:
             _rename(inner, prefix)
+            value[key] = _reworded(inner, prefix)
     if value.get("key") == "kubernetes.io/metadata.name" and isinstance(value.get("values"), list):
         value["values"] = [_renamed(str(one), prefix) for one in value["values"]]
+
+
+def _reworded(value: Any, prefix: str) -> Any:
+    """A text with a namespace in it: `--configmap=ingress/settings`, `web.shop.svc`."""
+    if not isinstance(value, str):
+        return value
+    for named in _NAMED:
+        value = named.sub(lambda found: f"{found[1]}{_renamed(found[2], prefix)}{found[3]}", value)
+    return value
 
 
 def rounds(found: Iterable[Case]) -> list[Round]:
@@ -153,6 +182,28 @@ def rounds(found: Iterable[Case]) -> list[Round]:
         place.cases.append(case)
         place.keys |= keys
     return made
+
+
+def bad_first(found: Iterable[Case]) -> list[Case]:
+    """First one bad fixture of each check, then another of each, in the end what is fine."""
+    counts: Counter[str] = Counter()
+    order: dict[str, tuple[bool, int]] = {}
+    all_cases = list(found)
+    for case in all_cases:
+        order[case.name] = (not case.is_bad, counts[case.check])
+        counts[case.check] += 1
+    return sorted(all_cases, key=lambda case: order[case.name])
+
+
+def telling(found: Iterable[Round]) -> list[Round]:
+    """The rounds with a bad fixture of a check that none before had: many of cluster DNS bear one name."""
+    kept, seen = [], set[str]()
+    for one in found:
+        fresh = {case.check for case in one.cases if case.is_bad} - seen
+        if fresh:
+            kept.append(one)
+            seen |= fresh
+    return kept
 
 
 def in_order(objects: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -217,3 +268,35 @@ def _definition(group: str, kind: str, versions: list[str]) -> dict[str, Any]:
             ],
         },
     }
+
+
+def held(plane: ControlPlane) -> list[dict[str, Any]]:
+    """What the server holds of the kinds that checks look at, as it gives it."""
+    known = {(one.group, one.resource) for places in known_kinds().values() for one in places}
+    groups = plane.call("GET", "/apis")["groups"]
+    versions = ["v1", *(one["preferredVersion"]["groupVersion"] for one in groups)]
+    found = []
+    for version in versions:
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        try:
+            resources = plane.call("GET", root)["resources"]
+        except urllib.error.HTTPError:
+            # An APIService of a fixture, which nothing answers for.
+            continue
+        for one in resources:
+            if (version.rpartition("/")[0], one["name"]) in known and "list" in one["verbs"]:
+                items = _list(plane, f"{root}/{one['name']}")
+                found += [{"apiVersion": version, "kind": one["kind"], **item} for item in items]
+    return found
+
+
+def _list(plane: ControlPlane, path: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+
+    def asked() -> bool:
+        # A definition that was made just now answers 429 until its storage is there.
+        found[:] = plane.call("GET", path)["items"]
+        return True
+
+    wait_until(asked, within=20, what=f"a list of {path}")
+    return found

@@ -11,6 +11,12 @@ from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Workload
 
+_OF_THIS_MINUTE = {
+    *(f"node.kubernetes.io/{word}" for word in ("not-ready", "unreachable", "network-unavailable")),
+    *(f"node.kubernetes.io/{word}-pressure" for word in ("memory", "disk", "pid")),
+    "node.cloudprovider.kubernetes.io/uninitialized",
+}
+"""Taints that the control plane sets and takes away: a node that just starts bears one."""
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 
 
@@ -40,7 +46,11 @@ def may_take(node: KubeObject, workload: Workload) -> bool:
         return False
     for taint in as_list(node.spec.get("taints")):
         hard = as_text(dig(taint, "effect")) in {"NoSchedule", "NoExecute"}
-        if hard and not tolerates(workload, as_map(taint)):
+        if (
+            hard
+            and as_text(dig(taint, "key")) not in _OF_THIS_MINUTE
+            and not tolerates(workload, as_map(taint))
+        ):
             return False
     wanted = as_map(workload.pod.get("nodeSelector"))
     return all(str(node.labels.get(key)) == str(value) for key, value in wanted.items())

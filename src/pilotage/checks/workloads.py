@@ -38,6 +38,11 @@ SERVING = (*SCALED, "DaemonSet", "Pod")
 """Kinds whose pods are meant to stay."""
 
 DEFAULT_GRACE_SECONDS = 30
+APPLIED_REPLICAS = "pilotage.dev/applied-replicas"
+"""An annotation of a live object as we keep it: the number that the last `kubectl apply` stated, or `absent`.
+
+The text of the last apply is too long to keep for each workload of a cluster.
+"""
 
 
 @dataclass(frozen=True, eq=False)

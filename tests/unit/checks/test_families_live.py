@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from pilotage.checks.model import Answer, Gap, NotApplicable, Pass, Unknown
+from pilotage.checks.nodes import may_take
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.readers.files import read_paths
 from pilotage.checks.registry import all_checks
 from pilotage.checks.scene import Scene
+from pilotage.checks.workloads import workload_of
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "checks"
 
 
 def answers(check: str, *objects: KubeObject, **scene: Any) -> list[Answer]:
@@ -81,7 +87,10 @@ def test_a_cluster_tells_the_number_that_was_applied() -> None:
 
 def test_a_cluster_without_that_annotation_tells_nothing() -> None:
     assert [type(one) for one in answers("hpa-vs-replicas", *scaled(None))] == [NotApplicable]
-    assert [type(one) for one in answers("hpa-vs-replicas", *scaled({"spec": {}}))] == [NotApplicable]
+
+
+def test_what_was_applied_without_a_number_is_fine() -> None:
+    assert [type(one) for one in answers("hpa-vs-replicas", *scaled({"spec": {}}))] == [Pass]
 
 
 def service(**spec: Any) -> KubeObject:
@@ -134,3 +143,80 @@ def test_tracked_namespaces_are_found_by_the_marks_of_the_controller() -> None:
     assert isinstance(gap, Gap)
     free = KubeObject({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
     assert [type(one) for one in answers("prune-takes-namespaces", application, free)] == [Pass]
+
+
+def golden(name: str) -> list[KubeObject]:
+    return [KubeObject(dict(one.data)) for one in read_paths([str(GOLDEN / name)]).objects]
+
+
+def gaps(check: str, *objects: KubeObject) -> list[Gap]:
+    return [one for one in answers(check, *objects) if isinstance(one, Gap)]
+
+
+def test_a_policy_that_the_server_fills_in_is_nobodys_choice() -> None:
+    def with_policy(image: str) -> list[KubeObject]:
+        objects = golden("image-tag-moves/ok-digest.yaml")
+        (web,) = [one for one in objects if one.kind == "Deployment"]
+        container = web.spec["template"]["spec"]["containers"][0]
+        container |= {"image": image, "imagePullPolicy": "Always"}
+        return objects
+
+    digest = f"sha256:{'0' * 64}"
+    assert not gaps("pull-always-critical", *with_policy(f"a.example/web:latest@{digest}"))
+    assert gaps("pull-always-critical", *with_policy(f"a.example/web:1.2@{digest}"))
+    assert gaps("pull-always-critical", *with_policy(f"a.example/web@{digest}"))
+
+
+def test_a_node_that_just_starts_is_a_node() -> None:
+    web = workload_of(job("load"))
+    assert web is not None
+    for key, taken in (("node.kubernetes.io/not-ready", True), ("dedicated", False)):
+        taints = [{"key": key, "effect": "NoSchedule"}]
+        assert may_take(KubeObject({"kind": "Node", "spec": {"taints": taints}}), web) is taken
+
+
+def test_a_flow_schema_fences_the_account_that_it_names_and_no_namesake() -> None:
+    def schema(namespace: str) -> KubeObject:
+        account = {"kind": "ServiceAccount", "serviceAccount": {"name": "agent", "namespace": namespace}}
+        spec = {"rules": [{"subjects": [account]}]}
+        return KubeObject({"kind": "FlowSchema", "metadata": {"name": "agents"}, "spec": spec})
+
+    agent = golden("daemonset-lists-api/bad-pods.yaml")
+    home = next(one.namespace for one in agent if one.kind == "DaemonSet")
+    assert gaps("daemonset-lists-api", *agent, schema("other"))
+    assert not gaps("daemonset-lists-api", *agent, schema(home))
+
+
+def test_policies_of_another_kind_hold_in_their_own_namespace() -> None:
+    def cilium(**metadata: str) -> KubeObject:
+        return KubeObject(
+            {
+                "apiVersion": "cilium.io/v2",
+                "kind": "CiliumNetworkPolicy",
+                "metadata": {"name": "a", **metadata},
+            }
+        )
+
+    objects = golden("netpol-cuts-dns/bad-default-deny.yaml")
+    home = next(one.namespace for one in objects if one.kind == "NetworkPolicy")
+    assert gaps("netpol-cuts-dns", *objects, cilium(namespace="other"))
+    assert not gaps("netpol-cuts-dns", *objects, cilium(namespace=home))
+    assert not gaps("netpol-cuts-dns", *objects, cilium())
+
+
+def test_of_two_default_classes_the_lowest_counts() -> None:
+    def default(name: str, value: int) -> KubeObject:
+        return KubeObject(
+            {
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": {"name": name},
+                "value": value,
+                "globalDefault": True,
+            }
+        )
+
+    agents = golden("traffic-no-priority/bad-calico.yaml")
+    for classes in ([default("a", 9), default("b", 0)], [default("b", 0), default("a", 9)]):
+        assert gaps("traffic-no-priority", *agents, *classes)
+    assert not gaps("traffic-no-priority", *agents, default("a", 9))

@@ -15,6 +15,7 @@ from pilotage.checks.readers.projection import LAST_APPLIED, projected
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.registry import all_checks
 from pilotage.checks.runner import RunSettings, run
+from pilotage.checks.workloads import APPLIED_REPLICAS
 
 FIXTURES = Path(__file__).parents[2] / "golden" / "checks"
 LOOK_INTO_SECRETS = {"ing-tls-expiry", "ing-tls-name-mismatch", "ing-tls-secret-broken"}
@@ -143,3 +144,26 @@ def test_config_maps_keep_what_is_small_or_configures_a_proxy() -> None:
 @pytest.mark.parametrize("value", [{}, {"metadata": None}, {"metadata": {"annotations": 1, "labels": []}}])
 def test_odd_objects_are_survived(value: dict[str, Any]) -> None:
     assert projected({**value, "spec": 3, "status": "x", "data": 7}, "ConfigMap", "v1")["kind"] == "ConfigMap"
+
+
+@pytest.mark.parametrize(("spec", "kept_number"), [({"replicas": 3}, "3"), ({}, "absent")])
+def test_whether_a_manifest_states_the_number_of_replicas_is_kept(
+    spec: dict[str, Any], kept_number: str
+) -> None:
+    text = json.dumps({"kind": "Deployment", "metadata": {"name": "a"}, "spec": spec})
+    annotations = {LAST_APPLIED: text}
+    found = kept({"kind": "Deployment", "metadata": {"name": "a", "annotations": annotations}, "spec": spec})
+    assert found["metadata"]["annotations"] == {APPLIED_REPLICAS: kept_number}
+
+
+def test_long_values_that_a_check_reads_are_kept_under_any_key() -> None:
+    filler = "# x\n" * 2000
+    values = {
+        "policy": f"apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n{filler}",
+        "envoy": f"max_heap_size_bytes: 10\n{filler}",
+        "http-snippet": filler,
+        "my-corefile": f".:53 {{\n}}\n{filler}",
+        "notes": filler,
+    }
+    found = kept({"kind": "ConfigMap", "metadata": {"name": "a"}, "data": values})["data"]
+    assert {key for key in values if found[key] == values[key]} == values.keys() - {"notes"}

@@ -23,7 +23,7 @@ from pilotage.checks.model import (
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig, unrendered
-from pilotage.checks.workloads import SCALED, Container, Workload
+from pilotage.checks.workloads import APPLIED_REPLICAS, SCALED, Container, Workload
 
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 ROLLOVER = "dfds-2023-02-14-node-rollover-left-zero-nodes"
@@ -89,11 +89,11 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
         if id(workload) in told:
             continue
         told.add(id(workload))
-        stated = _applied_replicas(one) if scene.live else workload.stated_replicas
+        stated, known = _applied_replicas(one) if scene.live else (workload.stated_replicas, True)
         least = as_int(scaler.spec.get("minReplicaCount" if scaler.kind == "ScaledObject" else "minReplicas"))
         if stated is None:
             why = "a cluster does not tell whether a manifest states the number"
-            yield NotApplicable(one, why) if scene.live else Pass(one)
+            yield Pass(one) if known else NotApplicable(one, why)
             continue
         yield Gap(
             one,
@@ -107,12 +107,16 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
         )
 
 
-def _applied_replicas(one: KubeObject) -> int | None:
+def _applied_replicas(one: KubeObject) -> tuple[int | None, bool]:
+    """The number that the last apply stated, and whether what it stated is known."""
+    kept = as_text(one.annotations.get(APPLIED_REPLICAS))
+    if kept:
+        return (int(kept) if kept.isdecimal() else None), True
     text = as_text(one.annotations.get(_LAST_APPLIED))
     try:
-        return as_int(dig(json.loads(text), "spec", "replicas")) if text else None
+        return (as_int(dig(json.loads(text), "spec", "replicas")), True) if text else (None, False)
     except (ValueError, RecursionError):
-        return None
+        return None, False
 
 
 @check(

@@ -87,7 +87,8 @@ def daemonset_lists_api(scene: Scene) -> Answers:
     - https://status.openai.com/incidents/ctrsv3lwd797
     """
     grants = ClusterGrants(scene)
-    fenced = {name for schema in scene.of("FlowSchema") for name in _accounts(schema)}
+    fenced = {pair for schema in scene.of("FlowSchema") for pair in _accounts(schema)}
+    names = {name for _, name in fenced}
     for workload in scene.workloads:
         if workload.kind != "DaemonSet":
             continue
@@ -95,7 +96,8 @@ def daemonset_lists_api(scene: Scene) -> Answers:
             resource: role for role, rule in grants.rules_of(workload) for resource in readable(rule, _MANY)
         }
         account = account_of(workload)
-        if not found or account in fenced:
+        home = workload.object.namespace
+        if not found or ((home, account) in fenced if home else account in names):
             yield Pass(workload.object)
         elif "network-agent" in components.roles(workload):
             yield NotApplicable(workload.object, "following the cluster is its work")
@@ -117,12 +119,13 @@ def daemonset_lists_api(scene: Scene) -> Answers:
             )
 
 
-def _accounts(schema: KubeObject) -> Iterator[str]:
+def _accounts(schema: KubeObject) -> Iterator[tuple[str, str]]:
+    """Namespace and name of each account that a FlowSchema speaks of."""
     for rule in as_list(schema.spec.get("rules")):
         for subject in as_list(dig(rule, "subjects")):
             name = as_text(dig(subject, "serviceAccount", "name"))
             if name and name != "*":
-                yield name
+                yield as_text(dig(subject, "serviceAccount", "namespace")), name
 
 
 def _knows_node(workload: Workload) -> bool:
@@ -176,7 +179,7 @@ def apf_unfenced(scene: Scene) -> Answers:
                 ("spec", "priorityLevelConfiguration", "name"),
                 evidence=(
                     f"priorityLevelConfiguration: {level}",
-                    f"accounts: {', '.join(_accounts(schema)) or 'others'}",
+                    f"accounts: {', '.join(name for _, name in _accounts(schema)) or 'others'}",
                 ),
                 severity=None if level == "exempt" else Severity.MEDIUM,
             )

@@ -40,6 +40,11 @@ def _pinned(container: Container) -> bool:
     return "@sha256:" in container.image or components.image_tag(container.image) not in _MOVING
 
 
+def _by_default(scene: Scene, container: Container) -> bool:
+    """Whether the API server may have filled `Always` in: it does so for `latest`, beside a digest too."""
+    return scene.live and components.image_tag(container.image) == "latest"
+
+
 def _matters(scene: Scene, workload: Workload) -> str:
     """Why the workload matters to others; empty where it does not."""
     exposure = scene.exposed(workload, "edge", "webhook", "api")
@@ -128,7 +133,8 @@ def pull_always_critical(scene: Scene) -> Answers:
     What it does
     Looks for `imagePullPolicy: Always`, written down, on images with a version or a digest, in workloads to
     which traffic from outside, a webhook or an aggregated API leads, and in agents that carry a node's
-    network or names.
+    network or names. In a cluster `latest` with a digest is left out, since the API server writes `Always`
+    there by itself.
 
     Why it matters
     The image is on the node already, and the version does not change. Still each start of a container asks
@@ -156,7 +162,7 @@ def pull_always_critical(scene: Scene) -> Answers:
         asking = [
             one
             for one in (*workload.containers, *workload.init_containers)
-            if as_text(one.get("imagePullPolicy")) == "Always"
+            if as_text(one.get("imagePullPolicy")) == "Always" and not _by_default(scene, one)
         ]
         pinned = [one for one in asking if _pinned(one)]
         if not pinned:

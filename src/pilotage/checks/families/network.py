@@ -69,6 +69,11 @@ def _covers(rule: Any, port: int | None, *names: str) -> bool:
     return False
 
 
+def _others_speak(scene: Scene, others: set[str], workload: Workload) -> bool:
+    """Whether policies of another kind may hold for a workload; in a cluster each keeps to its namespace."""
+    return bool(others) and (not scene.live or not others.isdisjoint({"", workload.object.namespace}))
+
+
 @check(
     "netpol-cuts-dns",
     title="A network policy cuts pods off from DNS",
@@ -104,12 +109,13 @@ def netpol_cuts_dns(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/services-networking/network-policies/
     """
     cut: dict[int, tuple[KubeObject, list[Workload]]] = {}
+    elsewhere = {one.namespace for one in scene.of(*_OTHER_POLICIES)}
     for workload, policies in _isolating(scene, "Egress"):
         if workload.pod.get("dnsPolicy") == "None" or workload.kind == "Job":
             yield NotApplicable(workload.object, "it brings its own DNS, or ends soon")
         elif any(_allows_dns(rule) for policy in policies for rule in as_list(policy.spec.get("egress"))):
             yield Pass(workload.object)
-        elif any(scene.of(*_OTHER_POLICIES)):
+        elif _others_speak(scene, elsewhere, workload):
             yield Unknown("policies of another kind may allow DNS", workload.object)
         else:
             first = min(policies, key=lambda one: one.key)
@@ -174,6 +180,7 @@ def netpol_blocks_route(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/concepts/services-networking/network-policies/
     """
+    elsewhere = {one.namespace for one in scene.of(*_OTHER_POLICIES)}
     for workload, policies in _isolating(scene, "Ingress"):
         exposure = scene.exposed(workload, "edge")
         if workload.kind not in SERVING or exposure is None or exposure.object is exposure.service:
@@ -181,7 +188,7 @@ def netpol_blocks_route(scene: Scene) -> Answers:
         rules = [rule for policy in policies for rule in as_list(policy.spec.get("ingress"))]
         if any(_lets_edge_in(scene, workload, exposure, rule) for rule in rules):
             yield Pass(workload.object)
-        elif any(scene.of(*_OTHER_POLICIES)):
+        elif _others_speak(scene, elsewhere, workload):
             yield Unknown("policies of another kind may let the controller in", workload.object)
         else:
             first = min(policies, key=lambda one: one.key)

@@ -34,10 +34,11 @@ def _value(scene: Scene, workload: Workload) -> int | None:
     name = as_text(workload.pod.get("priorityClassName"))
     if name in _BUILT_IN:
         return _BUILT_IN[name]
-    for one in scene.of("PriorityClass"):
-        if (one.name == name) if name else (one.get("globalDefault") is True):
-            return as_int(one.get("value"))
-    return None if name else 0
+    if name:
+        return next((as_int(one.get("value")) for one in scene.of("PriorityClass") if one.name == name), None)
+    # Two defaults can be made at one time; the API server then takes the lowest.
+    defaults = [one.get("value") for one in scene.of("PriorityClass") if one.get("globalDefault") is True]
+    return min((value for one in defaults if (value := as_int(one)) is not None), default=0)
 
 
 def _preempts(scene: Scene, workload: Workload) -> bool:

@@ -59,6 +59,15 @@ def embedded(objects: Iterable[KubeObject]) -> Embedded:
     return found
 
 
+def may_be_configuration(key: str, text: str) -> bool:
+    """Whether one of the readers would look into a value of a ConfigMap."""
+    if _NGINX_KEY.search(key) and nginx.looks_like_nginx(text):
+        return True
+    if _COREFILE_KEY.search(key) or corefiles.looks_like_corefile(text):
+        return True
+    return looks_like_haproxy(text)
+
+
 def _texts(one: KubeObject) -> Iterator[tuple[str, str]]:
     for key, text in as_map(one.get("data")).items():
         if isinstance(text, str) and "\n" in text.strip():

@@ -13,7 +13,9 @@ from typing import Any
 
 import orjson
 
-from pilotage.checks.values import as_list, as_map, as_text
+from pilotage.checks.readers.embedded import may_be_configuration
+from pilotage.checks.values import as_int, as_list, as_map, as_text
+from pilotage.checks.workloads import APPLIED_REPLICAS, SCALED
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -65,7 +67,8 @@ _TOLD_APART = frozenset({"CronJob"})
 _BODY = ("kind", "apiVersion", "metadata", "status", "data", "binaryData", "stringData")
 _SMALL_CHARACTERS = 4096
 _LARGE_CHARACTERS = 2**20
-_CONFIG_KEY = re.compile(r"(?i)(^corefile|\.(cfg|conf|tmpl|server|override)$)")
+_CONFIG_KEY = re.compile(r"(?i)(^traefik\.|\.(cfg|conf|tmpl|server|override)$|snippet|^config-)")
+_CONFIG_WORD = re.compile("DeschedulerPolicy|max_heap_size_bytes")
 _CONFIG = re.compile(
     r"^\s*(global|defaults|frontend \S+|backend \S+|listen \S+|(http|server|upstream \S+|\S+:53) *\{)\s*$",
     re.MULTILINE,
@@ -120,6 +123,8 @@ def _annotations(kept: dict[str, Any], data: Mapping[str, Any]) -> None:
         if key not in _NOBODY_ASKS and key != LAST_APPLIED
     }
     text = annotations.get(LAST_APPLIED)
+    if isinstance(text, str) and kept["kind"] in SCALED:
+        found |= _applied_replicas(text)
     if (
         isinstance(text, str)
         and kept["kind"] not in _LARGE
@@ -128,6 +133,16 @@ def _annotations(kept: dict[str, Any], data: Mapping[str, Any]) -> None:
         found[LAST_APPLIED] = text
     if found:
         kept["metadata"]["annotations"] = found
+
+
+def _applied_replicas(text: str) -> dict[str, str]:
+    """Whether the manifest states the number of replicas: all that is wanted of a text that may be long."""
+    try:
+        applied = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    number = as_int(as_map(as_map(applied).get("spec")).get("replicas"))
+    return {APPLIED_REPLICAS: "absent" if number is None else str(number)}
 
 
 def _lost(text: str, data: Mapping[str, Any]) -> bool:
@@ -171,9 +186,15 @@ def _config_value(key: str, value: Any) -> Any:
     text = as_text(value)
     if len(text) <= _SMALL_CHARACTERS:
         return _shared(value)
-    if len(text) <= _LARGE_CHARACTERS and (_CONFIG_KEY.search(key) or _CONFIG.search(text)):
+    if len(text) <= _LARGE_CHARACTERS and _is_read(key, text):
         return text
     return f"({len(text)} characters that no check reads)"
+
+
+def _is_read(key: str, text: str) -> bool:
+    if _CONFIG_KEY.search(key) or _CONFIG_WORD.search(text) or _CONFIG.search(text):
+        return True
+    return text[:1] not in "{[" and may_be_configuration(key, text)
 
 
 def _shared(value: Any) -> Any:
