@@ -58,7 +58,7 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "문제가 없다는 증명은 아니다. 점검은 이 글에서 보이는 것만 말한다.",
     ),
     "nothing_read": ("Nothing could be checked", "점검할 수 있는 것이 없다"),
-    "looked_at": ("{objects} objects looked at by {checks} checks.", "객체 {objects}개를 점검 {checks}개로 보았다."),
+    "looked_at": ("Objects looked at: {objects}. Checks: {checks}.", "객체 {objects}개를 점검 {checks}개로 보았다."),
     "could_not_read": ("Could not be read", "읽지 못한 것"),
     "could_not_look": ("Could not be judged", "판단하지 못한 것"),
     "could_not_look_text": ("This is no pass.", "통과라는 뜻이 아니다."),
