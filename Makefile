@@ -31,6 +31,7 @@ run: $(VENV)/.base ## load the bundled library and serve pages, REST and MCP on 
 
 test: $(VENV)/.dev ## lint, types, import law and every test, real components included
 	@sh tests/rig/debian.sh
+	@test "$$PILOTAGE_REQUIRE_REAL" != 1 || tests/rig/kube/build.sh >/dev/null
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
