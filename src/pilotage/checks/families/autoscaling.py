@@ -124,7 +124,7 @@ def _applied_replicas(one: KubeObject) -> tuple[int | None, bool]:
     title="An autoscaler scales something that does not exist",
     severity=Severity.HIGH,
     incidents=(),
-    alike=(LOVEHOLIDAYS,),
+    alike=(COINBASE,),
     about=_AUTOSCALERS,
     needs=("Deployment", "StatefulSet", "ReplicaSet"),
 )
@@ -139,8 +139,8 @@ def hpa_target_missing(scene: Scene) -> Answers:
     that it has, and somebody counts on its growing.
 
     Incidents
-    At loveholidays an autoscaler that could not see what it needed did the wrong thing during an upgrade.
-    There it was metrics that were gone, and it added pods; here it can do nothing.
+    No public incident is known that began with such a name. At Coinbase a service failed under a rush of
+    users because its autoscaling came too late; here it never comes.
 
     Fix
     Name kind, apiVersion and name as they are written in the workload.

@@ -29,6 +29,7 @@ RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 DETACHED = "dfds-2021-06-22-vpc-cni-replacement-detached-target-groups"
 CORDONED = "mybinder-2019-04-03-ingress-nodes-cordoned"
 CRYPTOMINER = "jw-player-2019-03-19-cryptominer-public-weave-scope-lb"
+DETACHED_AGAIN = "dfds-2021-06-30-alb-targets-detached-again-on-upgrade"
 
 _ALB = "alb.ingress.kubernetes.io/"
 _AWS = "service.beta.kubernetes.io/aws-load-balancer-"
@@ -122,7 +123,7 @@ _DELAY = re.compile(r"deregistration_delay\.timeout_seconds\s*=\s*(\d{1,6})")
     "alb-drain-short",
     title="An AWS balancer cuts off requests that are in hand when a target goes",
     severity=Severity.MEDIUM,
-    incidents=(DETACHED,),
+    incidents=(DETACHED, DETACHED_AGAIN),
     about=("Ingress", "Service"),
 )
 def alb_drain_short(scene: Scene) -> Answers:
@@ -139,7 +140,7 @@ def alb_drain_short(scene: Scene) -> Answers:
     Incidents
     At DFDS the delay had been lowered for good so that node roll-overs went faster. When a change detached
     the target groups, nothing drained, and all services answered 503; going back to 300 s was the first
-    follow-up.
+    follow-up. It was not yet in the release that detached them again eight days later.
 
     Fix
     Set the delay to the longest request, 30 s or more for most, and `terminationGracePeriodSeconds` of the

@@ -28,6 +28,7 @@ CIVIS = "civis-analytics-2019-01-16-api-server-overload-daemonsets"
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 JETSTACK = "jetstack-2019-09-05-opa-webhook-gke-master-upgrade"
+TREE_CACHE = "elastic-2019-01-18-zookeeper-treecache-proxy-oom"
 
 _MANY = frozenset(
     {"pods", "events", "secrets", "configmaps", "endpoints", "endpointslices", "replicasets", "jobs"}
@@ -57,6 +58,7 @@ _RENEW_FLAGS = ("leader-elect-renew-deadline", "leader-election-renew-deadline",
     title="An agent on every node may list the whole cluster's objects",
     severity=Severity.MEDIUM,
     incidents=(OPENAI, CIVIS),
+    alike=(TREE_CACHE,),
     about=("DaemonSet",),
     needs=("ClusterRole", "ClusterRoleBinding", "FlowSchema"),
     chart_severity=Severity.LOW,
@@ -76,7 +78,9 @@ def daemonset_lists_api(scene: Scene) -> Answers:
 
     Incidents
     At OpenAI an agent for telemetry called the API from every node in ways that cost more the larger the
-    cluster was; most large control planes went down. At Civis agents on 290 nodes made a cluster unusable.
+    cluster was; most large control planes went down. At Civis agents on 290 nodes made a cluster unusable. At
+    Elastic it was ZooKeeper: every proxy kept a copy of the whole tree and read it anew whenever it
+    reconnected.
 
     Fix
     Ask only for the pods of the node (`spec.nodeName` as field selector), put one collector per cluster

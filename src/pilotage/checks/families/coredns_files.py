@@ -32,6 +32,7 @@ DATADOG = "datadog-2020-09-24-service-discovery-nxdomain-herd"
 OPENAI = "openai-2024-12-11-telemetry-agent-overloaded-control-planes"
 SEOUL = "aws-2018-11-22-seoul-dns-resolver-minimum-hosts-removed"
 DFDS = "dfds-2020-02-03-coredns-upgrade-crash-loop"
+AUTHDNS = "wikimedia-2017-03-22-authdns-unchecked-automatic-restarts"
 
 
 def _cluster_files(scene: Scene) -> Iterator[Corefile]:
@@ -344,7 +345,7 @@ def _removals() -> tuple[_Removal, ...]:
     title="The Corefile has a line with which this version of CoreDNS does not start",
     severity=Severity.CRITICAL,
     incidents=(),
-    alike=(DFDS,),
+    alike=(DFDS, AUTHDNS),
     about=("Corefile",),
     uses=("ConfigMap",),
 )
@@ -360,8 +361,9 @@ def coredns_removed_plugin(scene: Scene) -> Answers:
     with it.
 
     Incidents
-    At DFDS CoreDNS was upgraded without the changes that had to go with it. The new pods crash-looped, and
-    so did many pods that depend on DNS, critical ones included, until the upgrade was taken back.
+    At DFDS CoreDNS was upgraded without the changes that had to go with it. The new pods crash-looped, and so
+    did many pods that depend on DNS, critical ones included, until the upgrade was taken back. At Wikimedia
+    all name servers were restarted on a file that nothing had checked, and none came up.
 
     Fix
     Take the line out, or put the replacement in, before the upgrade. The project's tool `corefile-tool

@@ -25,6 +25,7 @@ from pilotage.checks.values import as_list, as_map, as_text, dig
 SKYSCANNER = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
 MOJ = "uk-ministry-of-justice-2025-03-18-descheduler-evicted-pods-of-cordoned-nodes"
 ROLLOVER = "dfds-2023-02-14-node-rollover-left-zero-nodes"
+ELB_STATE = "aws-2012-12-24-us-east-elb-state-data-deleted"
 
 _SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 _FLUX_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
@@ -55,6 +56,7 @@ def _automated(application: Mapping[str, Any]) -> Mapping[str, Any]:
     title="An empty rendering deletes everything that an Application holds",
     severity=Severity.HIGH,
     incidents=(SKYSCANNER,),
+    alike=(ELB_STATE,),
     about=("Application", "ApplicationSet"),
 )
 def gitops_allows_empty(scene: Scene) -> Answers:
@@ -70,7 +72,8 @@ def gitops_allows_empty(scene: Scene) -> Answers:
 
     Incidents
     At Skyscanner a template lost its delimiters, no namespace definition was valid any more, and Argo CD
-    deleted every namespace of every region with all that ran in it.
+    deleted every namespace of every region with all that ran in it. At AWS the state of load balancers had
+    been deleted, and the control plane wrote what was left of it into balancers that worked.
 
     Fix
     Take `allowEmpty` out; where an Application may really become empty, delete the Application.

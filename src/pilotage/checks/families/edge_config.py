@@ -11,6 +11,7 @@ from pilotage.checks.values import as_list, as_map, as_text, dig
 CLOUDFLARE_WAF = "cloudflare-2019-07-02-waf-regex-global-cpu"
 CLOUDFLARE_FILE = "cloudflare-2025-11-18-bot-management-feature-file"
 GOOGLE = "google-cloud-2016-10-13-https-load-balancer-502-config-bug"
+GOOGLE_RESTARTS = "google-cloud-2018-07-17-load-balancer-front-ends-restarting"
 
 _ROOT = "istio-system"
 _KINDS = ("EnvoyFilter", "WasmPlugin")
@@ -21,7 +22,7 @@ _KINDS = ("EnvoyFilter", "WasmPlugin")
     title="A change of Envoy's configuration reaches every proxy of the mesh at once",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(CLOUDFLARE_WAF, CLOUDFLARE_FILE, GOOGLE),
+    alike=(CLOUDFLARE_WAF, CLOUDFLARE_FILE, GOOGLE, GOOGLE_RESTARTS),
     about=_KINDS,
 )
 def edge_config_all_at_once(scene: Scene) -> Answers:
@@ -37,7 +38,8 @@ def edge_config_all_at_once(scene: Scene) -> Answers:
 
     Incidents
     At Cloudflare a firewall rule, and years later a feature file, went to all proxies at once and stopped
-    them all; at Google a configuration that set off a bug in the balancer spread to a third of requests.
+    them all; at Google a configuration that set off a bug in the balancer spread to a third of requests,
+    and two years later another made front ends restart over and over.
 
     Fix
     Put it into the namespace of one gateway with a `workloadSelector`, first on a canary with a label of its

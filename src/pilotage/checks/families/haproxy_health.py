@@ -30,6 +30,7 @@ COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
 STACK_EXCHANGE = "stack-exchange-2016-07-20-regex-home-page-health-check"
 STRIPE = "stripe-2019-07-10-database-election-and-config"
+FACEBOOK = "facebook-2021-10-04-backbone-withdrawal-dns"
 
 _FRONT_PAGE = re.compile(r"/(?:index\.\w+)?(?:[?#].*)?")
 _DEEP = re.compile(
@@ -138,7 +139,7 @@ def _how_bad(found: HealthCheck) -> Severity | None:
     title="The health check asks for shared dependencies",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(BUILDKITE,),
+    alike=(BUILDKITE, FACEBOOK),
     about=ABOUT,
 )
 def hp_httpchk_deep(scene: Scene) -> Answers:
@@ -155,7 +156,8 @@ def hp_httpchk_deep(scene: Scene) -> Answers:
 
     Incidents
     At Buildkite every check queried the database that all web servers shared. The database ran out of CPU,
-    the balancer removed every server, and their replacements failed the same check.
+    the balancer removed every server, and their replacements failed the same check. At Facebook name servers
+    judged themselves by whether they reached the data centres, and all of them withdrew at once.
 
     Fix
     Let the balancer ask a shallow path (`/healthz`, `/actuator/health/liveness`), and watch dependencies by

@@ -25,6 +25,8 @@ ABOUT = ("HaproxyConfig",)
 CANVA = "canva-2024-11-12-api-gateway-overload-after-cdn-stall"
 SKIPPER = "zalando-2019-skipper-ingress-oom-alb-502"
 COINBASE = "coinbase-2021-05-19-nginx-connection-ceiling-and-slow-autoscaling"
+DISCORD = "discord-2017-03-20-presence-split-brain-thundering-herd"
+MAILGUN = "mailgun-2017-01-12-mongodb-connections-and-bad-rollback"
 
 _HOUR = 3_600_000.0
 _QUEUE_TOO_LONG = 60_000.0
@@ -206,7 +208,7 @@ def _only_statistics(proxy: Proxy) -> bool:
     title="Nothing bounds the requests that one server gets at a time",
     severity=Severity.LOW,
     incidents=(),
-    alike=(CANVA, SKIPPER),
+    alike=(CANVA, SKIPPER, DISCORD, MAILGUN),
     about=ABOUT,
 )
 def hp_no_maxconn(scene: Scene) -> Answers:
@@ -222,7 +224,9 @@ def hp_no_maxconn(scene: Scene) -> Answers:
 
     Incidents
     At Canva 1.5 million requests a second met gateway tasks that nothing shielded; they ran out of memory one
-    after the other. At Zalando nothing bounded the requests in flight in the shared ingress.
+    after the other. At Zalando nothing bounded the requests in flight in the shared ingress. At Discord every
+    client of a lost server turned to those that were left at once; at Mailgun no limit kept the connections
+    of one service to its database in check.
 
     Fix
     Give servers a `maxconn` a little above what they do well in a load test (`default-server maxconn 200`),

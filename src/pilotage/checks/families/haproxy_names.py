@@ -30,6 +30,8 @@ OPENAI = "openai-2024-12-11-telemetry-agent-overloaded-control-planes"
 ZALANDO_DNS = "zalando-2019-01-07-coredns-oom-total-dns-outage"
 DFDS_COREDNS = "dfds-2020-02-03-coredns-upgrade-crash-loop"
 DFDS_TRAEFIK = "dfds-2021-09-06-traefik-v2-malformed-ingressroute-404"
+SPOTIFY = "spotify-2022-03-08-traffic-director-xds-grpc-bug"
+ROBLOX = "roblox-2021-10-28-consul-streaming-boltdb"
 
 _OUTAGE = ("timeout", "refused", "other")
 _DEFAULT_HOLD = 30_000.0
@@ -219,7 +221,7 @@ def _is_address(text: str) -> bool:
     title="A short outage of DNS takes every server out",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(OPENAI, ZALANDO_DNS),
+    alike=(OPENAI, ZALANDO_DNS, SPOTIFY, ROBLOX),
     about=ABOUT,
 )
 def hp_resolver_hold(scene: Scene) -> Answers:
@@ -236,7 +238,8 @@ def hp_resolver_hold(scene: Scene) -> Answers:
 
     Incidents
     At OpenAI services went on with cached records while the control plane was down, and lost each other as
-    these expired. At Zalando the whole cluster lost DNS, and with it every call between services.
+    these expired. At Zalando the whole cluster lost DNS, and with it every call between services. At Spotify
+    and Roblox the discovery of services failed, and those who looked there did not go on with what they knew.
 
     Fix
     Keep addresses through an outage: `hold timeout 1h`, `hold refused 1h`, `hold other 1h` (and `hold nx

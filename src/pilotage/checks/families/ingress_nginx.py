@@ -28,6 +28,7 @@ NIGHTMARE = "kubernetes-ingress-nginx-2025-03-24-ingressnightmare-cve-2025-1974"
 MALFORMED = "dfds-2021-09-06-traefik-v2-malformed-ingressroute-404"
 COINBASE = "coinbase-2021-05-19-nginx-connection-ceiling-and-slow-autoscaling"
 JUSTICE = "uk-ministry-of-justice-2026-03-30-waf-rules-after-ingress-upgrade"
+FASTLY = "fastly-2021-06-08-valid-customer-config-bug"
 
 PREFIX = "nginx.ingress.kubernetes.io/"
 _SNIPPETS = (
@@ -50,7 +51,7 @@ def _on(value: str) -> bool:
     title="A snippet of one Ingress can break the configuration of every host",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(NIGHTMARE, MALFORMED),
+    alike=(NIGHTMARE, MALFORMED, FASTLY),
     about=("Ingress",),
     needs=("ConfigMap",),
 )
@@ -68,8 +69,9 @@ def nginx_snippet_blast(scene: Scene) -> Answers:
     such an Ingress.
 
     Incidents
-    The flaws known as IngressNightmare put directives into that file, too, and led to the end of the test.
-    At DFDS one malformed route stopped a shared Traefik when its pods restarted.
+    The flaws known as IngressNightmare put directives into that file, too, and led to the end of the test. At
+    DFDS one malformed route stopped a shared Traefik when its pods restarted. At Fastly one valid setting of
+    one customer made most of a shared network answer with errors.
 
     Fix
     Use annotations that exist for the purpose. Leave `allow-snippet-annotations` off on controllers that

@@ -13,6 +13,7 @@ POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
 COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
 BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
 SLACK = "slack-2022-02-22-consul-rollout-cache-metastable"
+HONEYCOMB = "honeycomb-2023-07-25-schema-cache-db-deadlock"
 
 _OVERLOAD = ("http_500", "http_502", "http_503", "http_504", "http_429")
 _MANY_SERVERS = 3
@@ -197,7 +198,7 @@ def ngx_evicts_busy(scene: Scene) -> Answers:
     title="Cached answers end when the server behind the cache fails",
     severity=Severity.LOW,
     incidents=(),
-    alike=(SLACK,),
+    alike=(SLACK, HONEYCOMB),
     about=("NginxConfig",),
 )
 def ngx_cache_no_stale(scene: Scene) -> Answers:
@@ -212,7 +213,8 @@ def ngx_cache_no_stale(scene: Scene) -> Answers:
 
     Incidents
     At Slack an emptied cache left a database with more load than it could bear, and the load kept the cache
-    from filling again.
+    from filling again. At Honeycomb a cache cooled, its misses met a database that could not bear them, and
+    nothing served what was merely old.
 
     Fix
     Set `proxy_cache_use_stale error timeout updating http_500 http_502 http_503 http_504;` and

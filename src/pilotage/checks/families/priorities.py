@@ -25,6 +25,8 @@ from pilotage.checks.workloads import KINDS, SERVING, Workload
 GRAFANA = "grafana-labs-2019-07-19-pod-priority-preemption-cascade"
 DFDS_NODES = "dfds-2019-12-04-all-nodes-deleted-by-command"
 DFDS_SUBNET = "dfds-2019-11-30-eks-subnet-ip-starvation"
+DFDS_PIPELINE = "dfds-2019-12-05-terraform-pipeline-reverted-network"
+MYBINDER = "mybinder-2022-06-02-wrong-count-in-pod-quota"
 
 _BUILT_IN = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
@@ -176,7 +178,7 @@ def _lowest_served(scene: Scene) -> tuple[int, KubeObject] | None:
     "traffic-no-priority",
     title="What every node or every request needs ranks no higher than other pods",
     severity=Severity.MEDIUM,
-    incidents=(DFDS_NODES,),
+    incidents=(DFDS_NODES, DFDS_PIPELINE),
     alike=(DFDS_SUBNET, GRAFANA),
     about=("DaemonSet", "Deployment"),
     needs=("PriorityClass",),
@@ -195,7 +197,8 @@ def traffic_no_priority(scene: Scene) -> Answers:
 
     Incidents
     At DFDS all nodes were deleted and came back; ordinary pods took the last addresses, the agent for
-    credentials found no place, and pods were up without them.
+    credentials found no place, and pods were up without them. A day later pods were moved together again, and
+    agents without priority found their nodes full.
 
     Fix
     Set `priorityClassName: system-node-critical` on agents of every node, `system-cluster-critical` on DNS,
@@ -231,7 +234,7 @@ def traffic_no_priority(scene: Scene) -> Answers:
     title="Pods are refused, since their priority class does not exist",
     severity=Severity.HIGH,
     incidents=(),
-    alike=(GRAFANA,),
+    alike=(MYBINDER,),
     about=KINDS,
     needs=("PriorityClass",),
 )
@@ -247,8 +250,8 @@ def priority_class_absent(scene: Scene) -> Answers:
     when it is applied; running pods stay, and the first that is replaced does not come back.
 
     Incidents
-    At Grafana Labs classes were rolled out and pods that did not fit them went away one by one. There they
-    were pushed aside; here they are refused.
+    No public incident is known that began with a missing class. At mybinder.org the API server refused every
+    new pod, too, over a quota, and nobody saw it for hours.
 
     Fix
     Apply the PriorityClass before what names it, or correct the name.

@@ -26,6 +26,8 @@ SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 DESCHEDULER = "uk-ministry-of-justice-2025-03-18-descheduler-evicted-pods-of-cordoned-nodes"
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
+S3 = "aws-2017-02-28-us-east-1-s3-capacity-removal"
+DESCHEDULED = "google-cloud-2019-06-02-network-control-plane-descheduled"
 
 _WAYS = {
     "edge": "traffic from outside",
@@ -247,7 +249,7 @@ def single_replica_edge(scene: Scene) -> Answers:
     title="Nothing keeps a drain from taking all pods behind traffic at once",
     severity=Severity.LOW,
     incidents=(),
-    alike=(DESCHEDULER,),
+    alike=(DESCHEDULER, S3, DESCHEDULED),
     about=("Deployment", "StatefulSet", "Rollout"),
     needs=("Service", "PodDisruptionBudget"),
 )
@@ -263,7 +265,8 @@ def pdb_missing(scene: Scene) -> Answers:
 
     Incidents
     At the UK Ministry of Justice a descheduler evicted the pods of all cordoned nodes at the same time, and
-    services went down. Which of them had budgets is not stated.
+    services went down. Which of them had budgets is not stated. Outside of Kubernetes: at AWS a tool that
+    took servers away knew no least number, and at Google maintenance stopped all places of a control plane.
 
     Fix
     Add a PodDisruptionBudget that selects the workload's pods, with `maxUnavailable: 1`.

@@ -24,6 +24,7 @@ from pilotage.checks.workloads import Workload
 WIKIMEDIA = "wikimedia-2017-08-31-zookeeper-quorum-lost-firewall-rule"
 ELASTIC = "elastic-2019-02-04-zookeeper-patching-quorum-loss"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
+TOOLFORGE = "wikimedia-2019-09-10-toolforge-api-server-etcd-ca-mismatch"
 
 _LEAST_QUORUM = 3
 
@@ -44,8 +45,8 @@ def _members(scene: Scene) -> list[tuple[Workload, int]]:
     "quorum-members-even",
     title="A quorum has an even number of members, so one of them protects nothing",
     severity=Severity.MEDIUM,
-    incidents=(),
-    alike=(WIKIMEDIA, ELASTIC),
+    incidents=(TOOLFORGE,),
+    alike=(WIKIMEDIA,),
     about=("StatefulSet",),
 )
 def quorum_members_even(scene: Scene) -> Answers:
@@ -59,7 +60,8 @@ def quorum_members_even(scene: Scene) -> Answers:
     go. Four stand the loss of one, as three do, with more that can fail.
 
     Incidents
-    At Wikimedia a three-member ZooKeeper lost its majority when a second member could not come back. With
+    At Toolforge an etcd that was grown from one member to two, the second with a mistake, lost its majority
+    and had to be recovered from a backup. A ZooKeeper of three at Wikimedia lost its own at the second; with
     two members the first would have been enough.
 
     Fix

@@ -32,6 +32,8 @@ COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
 STACK_EXCHANGE = "stack-exchange-2016-07-20-regex-home-page-health-check"
 WIKIMEDIA = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
 SKIPPER = "zalando-2019-skipper-ingress-oom-alb-502"
+CONGESTION = "aws-2021-12-07-us-east-1-internal-network-congestion"
+EBS = "aws-2011-04-21-us-east-ebs-re-mirroring-storm"
 
 _MANY_RETRIES = 5
 _ALL = 100
@@ -128,7 +130,7 @@ class _Retry:
     title="A route repeats failed requests so often that a slow backend is buried",
     severity=Severity.MEDIUM,
     incidents=(),
-    alike=(MAILGUN, TWILIO, POSTHOG),
+    alike=(MAILGUN, TWILIO, POSTHOG, CONGESTION),
     about=("VirtualService", "HTTPRoute", "HTTPProxy", "Middleware", "Ingress"),
     needs=("DestinationRule",),
 )
@@ -147,7 +149,8 @@ def route_retries_amplify(scene: Scene) -> Answers:
 
     Incidents
     At Mailgun, Twilio and PostHog a service that had slowed down was kept down by the retries of its callers;
-    rolling back the cause did not end it.
+    rolling back the cause did not end it. At AWS retries of clients that did not back off kept a network full
+    for hours.
 
     Fix
     Retry once or twice, only on `connect-failure` and `refused-stream` (a request that was never started),
@@ -245,7 +248,7 @@ def _has_rule(known: dict[str, set[str]], route: KubeObject, host: str) -> bool:
     title="A route waits for its backend without any limit",
     severity=Severity.LOW,
     incidents=(),
-    alike=(SKIPPER,),
+    alike=(SKIPPER, EBS),
     about=("HTTPRoute", "HTTPProxy", "Ingress"),
 )
 def route_timeout_off(scene: Scene) -> Answers:
@@ -261,7 +264,8 @@ def route_timeout_off(scene: Scene) -> Answers:
 
     Incidents
     At Zalando requests that waited for one slow backend filled the memory of all ingress proxies, and every
-    application of the cluster answered 502.
+    application of the cluster answered 502. At AWS calls that waited long for one sick zone held the threads
+    that all zones shared.
 
     Fix
     Set the longest time that a good answer takes, some seconds for most paths. Give the few long ones a
