@@ -116,8 +116,9 @@ def settings_page() -> str:
         f"A flag beats a variable, a variable beats `{FILE}` in the working directory, the file beats the"
         " default. An unknown key or variable is an error, so that a typing mistake cannot pass unseen.",
         table(("TOML key", "variable", "type", "default", "meaning"), rows),
-        "The table `[checks]` of the same file holds what a team has decided about findings:"
-        " [live with findings](../howto/live-with-findings.md).",
+        "The table `[checks]` of the same file holds the house rules: what a team has decided about findings, and"
+        " its own checks ([live with findings](../howto/live-with-findings.md)). It is looked for from the working"
+        " directory upwards.",
         "Lists and tables in a variable are written as JSON: `PILOTAGE_LIBRARY__REDACT_WORDS='[\"Falcon\"]'`.",
         f"Example of `{FILE}`:",
         '```toml\nlang = "ko"\n\n[store]\nurl = "postgresql://localhost/pilotage"\n\n[library]\n'

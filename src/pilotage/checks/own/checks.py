@@ -11,6 +11,7 @@ from typing import Any
 from pilotage.checks.model import Answer, Answers, Check, Cited, Gap, NotApplicable, Pass, Unknown
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.own.evaluation import Asked, Evaluator, Limits, NoAnswer
+from pilotage.checks.own.files import FAMILY
 from pilotage.checks.own.reading import RELATIONS, read_files
 from pilotage.checks.own.rule import Held, Rule
 from pilotage.checks.own.views import Unseen, variables_of, without_nulls
@@ -19,7 +20,6 @@ from pilotage.checks.values import KeyPath, as_list, dotted
 from pilotage.checks.workloads import workload_of
 from pilotage.core.errors import InvalidInput
 
-FAMILY = "own"
 _MOST_EVIDENCE = 5
 _AT_ONCE = 50
 """Objects that are sent to the process together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ from pilotage.checks.model import Severity
 from pilotage.checks.objects import Place
 from pilotage.checks.own.evaluation import Question
 from pilotage.checks.own.faults import Faults
+from pilotage.checks.own.files import all_files
 from pilotage.checks.own.lowering import functions_of, lowered, unfolded
 from pilotage.checks.own.parser import parse
 from pilotage.checks.own.rule import Case, CheckFile, CheckOf, Held, KindOf, Rule, Validation, VariableOf
 from pilotage.checks.own.tree import ExpressionFault, Index, Literal, Name, Node, Select, free_names, walk
 from pilotage.checks.own.vocabulary import hold
 from pilotage.checks.values import KeyPath
-from pilotage.core.errors import InvalidInput, NotFound
+from pilotage.core.errors import InvalidInput
 from pilotage.core.text import did_you_mean
 
 RELATIONS: Mapping[str, tuple[str, ...]] = {
@@ -36,7 +37,6 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
 _OF_WORKLOADS = {"workload", "services", "budgets", "autoscalers"}
 VARIABLES = ("object", "item", "variables", "workload", *RELATIONS)
 _MOST_BYTES = 2_000_000
-_CHECKS = re.compile(rb"^checks\s*:", re.MULTILINE)
 
 _PATH = re.compile(r"""\.?([A-Za-z_][\w-]*)|\[(\d{1,4})\]|\[(?:"([^"]+)"|'([^']+)')\]""")
 
@@ -65,7 +65,7 @@ def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]
     """The checks of files and folders.
 
     Args:
-        paths: files, and folders whose `.yaml` and `.yml` files are all read.
+        paths: files, folders and globs; see `files_of`.
         taken: ids that they may not have.
 
     Raises:
@@ -75,7 +75,7 @@ def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]
     found: list[Rule] = []
     faults: list[str] = []
     places: dict[str, Place] = {}
-    for path in dict.fromkeys(file for one in paths for file in _files(one)):
+    for path in all_files(paths):
         rules, wrong = read_text(_content(path), str(path))
         faults += wrong
         for rule in rules:
@@ -94,28 +94,6 @@ def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]
     return found
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    found = sorted(one for one in path.rglob("*") if one.suffix in {".yaml", ".yml"} and one.is_file())
-    shown = [one for one in found if not any(part.startswith(".") for part in one.relative_to(path).parts)]
-    files = [one for one in shown if _holds_checks(one)]
-    if not files:
-        raise NotFound(
-            f"{path} holds no file of checks", hint="A file of checks is YAML that begins with 'checks:'."
-        )
-    yield from files
-
-
-def _holds_checks(path: Path) -> bool:
-    """Whether a file of a folder is meant; others are not ours to judge."""
-    try:
-        return _CHECKS.search(path.read_bytes()) is not None
-    except OSError:
-        return False
-
-
 def _content(path: Path) -> str:
     try:
         if path.stat().st_size > _MOST_BYTES:
@@ -123,10 +101,6 @@ def _content(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8", hint="Write it again as UTF-8.") from error
-    except FileNotFoundError as error:
-        raise NotFound(
-            f"{path} does not exist", hint="Name a file of checks, or a folder of them."
-        ) from error
     except OSError as error:
         raise InvalidInput(
             f"{path} cannot be read: {error.strerror}", hint="Name a file that you may read."

@@ -11,6 +11,7 @@ from typing import Any
 
 from pilotage.checks.model import Check, Severity
 from pilotage.checks.objects import Place
+from pilotage.checks.own.files import files_of
 from pilotage.checks.rules.rule import Rule
 from pilotage.checks.rules.toml_lines import line_of, lines_of_keys
 from pilotage.core.errors import ConfigError, NotFound
@@ -24,7 +25,7 @@ OTHER_TABLES = ("store", "library", "web", "lang")
 
 
 @dataclass(frozen=True)
-class CheckPolicy:
+class HouseRules:
     """What a file says about checks.
 
     Attributes:
@@ -37,6 +38,7 @@ class CheckPolicy:
         severities: check, glob or family -> severity.
         rules: the rules.
         lang: language of reports; empty where the file does not say.
+        own: files, folders and globs of the team's own checks.
     """
 
     path: Path | None = None
@@ -48,6 +50,7 @@ class CheckPolicy:
     severities: Mapping[str, Severity] | None = None
     rules: tuple[Rule, ...] = ()
     lang: str = ""
+    own: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -66,16 +69,17 @@ def find_file(start: Path) -> Path | None:
     return None
 
 
-def read_policy(path: Path, checks: Mapping[str, Check]) -> CheckPolicy:
+def read_house_rules(path: Path, checks: Callable[[tuple[Path, ...]], Mapping[str, Check]]) -> HouseRules:
     """Reads the file.
 
     Args:
         path: the file.
-        checks: all checks that there are, to find words that name none.
+        checks: gives all checks that there are, the team's own among them, to find words that name none.
 
     Raises:
         NotFound: there is no such file.
         ConfigError: it says something that cannot be meant; the message has the line.
+        InvalidInput: a file of the team's own checks is wrong.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -90,23 +94,28 @@ def read_policy(path: Path, checks: Mapping[str, Check]) -> CheckPolicy:
         raise ConfigError(
             f"{path}: {error}", hint="Mend the file, or use --config with another one."
         ) from error
-    return _Reader(path, text, checks).policy(document)
+    return _Reader(path, text, checks).house_rules(document)
 
 
 class _Reader:
-    def __init__(self, path: Path, text: str, checks: Mapping[str, Check]) -> None:
+    def __init__(
+        self, path: Path, text: str, checks: Callable[[tuple[Path, ...]], Mapping[str, Check]]
+    ) -> None:
         self.path = path
         self.lines = lines_of_keys(text)
-        self.checks = checks
+        self.known = checks
+        self.checks: Mapping[str, Check] = {}
 
-    def policy(self, document: Mapping[str, Any]) -> CheckPolicy:
+    def house_rules(self, document: Mapping[str, Any]) -> HouseRules:
         self.refuse_unknown(document, ("checks", *OTHER_TABLES), ())
         lang = document.get("lang", "")
         table = self.table(document.get("checks", {}), ("checks",))
-        known = ("select", "ignore", "exclude", "fail_on", "kubernetes", "severity", "rules")
+        known = ("own", "select", "ignore", "exclude", "fail_on", "kubernetes", "severity", "rules")
         self.refuse_unknown(table, known, ("checks",))
         at = ("checks",)
-        return CheckPolicy(
+        own = self.own(table, at)
+        self.checks = self.known(own)
+        return HouseRules(
             path=self.path,
             select=self.names(table, "select", at),
             ignore=self.names(table, "ignore", at),
@@ -116,6 +125,7 @@ class _Reader:
             severities=self.severities(table),
             rules=self.rules(table),
             lang=lang if lang in {"en", "ko"} else "",
+            own=own,
         )
 
     def wrong(self, path: tuple[str | int, ...], message: str, hint: str = "") -> ConfigError:
@@ -148,6 +158,15 @@ class _Reader:
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             raise self.wrong((*at, key), f"'{key}' must be a list of texts in quotes")
         return tuple(value)
+
+    def own(self, table: Mapping[str, Any], at: tuple[str | int, ...]) -> tuple[Path, ...]:
+        paths = tuple(self.path.parent / one for one in self.texts(table, "own", at))
+        for path in paths:
+            try:
+                files_of(path)
+            except NotFound as error:
+                raise self.wrong((*at, "own"), error.message, error.hint) from error
+        return paths
 
     def one_of(
         self, table: Mapping[str, Any], key: str, at: tuple[str | int, ...], known: tuple[str, ...]

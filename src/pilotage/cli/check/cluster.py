@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from pilotage.checks.readers.kinds import known_kinds
 from pilotage.checks.readers.live import ClusterQuestion, read_cluster
 from pilotage.checks.readers.role import account, as_yaml, cluster_role
 from pilotage.checks.runner import RunSettings, chosen
-from pilotage.cli.check.own import checks_option, known_checks, unlisted
+from pilotage.cli.check.own import Ground, ground_options, known_checks, unlisted
 from pilotage.cli.check.running import Wishes, finish, run_options, settings_of
 from pilotage.cli.library.progress import named_bar
 from pilotage.core.errors import UnknownTerm
@@ -62,7 +61,7 @@ def cluster(
     settings = settings_of(asked)
     question = ClusterQuestion(kubeconfig, context, namespaces, server_timeout)
     with named_bar("Reading the cluster") as progress:
-        checks = chosen(known_checks(asked.checks), settings).values()
+        checks = chosen(known_checks(asked.ground), settings).values()
         found = read_cluster(question, checks, progress)
     found.blind = {**unlisted(checks), **found.blind}
     return finish(found.scene(), found.reading, settings, asked)
@@ -82,13 +81,13 @@ def cluster(
     metavar="NAMESPACE/NAME",
     help="Also print a service account, and the binding that gives it the role.",
 )
-@checks_option
+@ground_options
 def role(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     without: tuple[str, ...],
     service_account: str | None,
-    own: tuple[Path, ...],
+    ground: Ground,
 ) -> None:
     """Print the smallest ClusterRole under which the checks can look: get and list, nothing else.
 
@@ -102,7 +101,7 @@ def role(
     for kind in without:
         if kind not in known:
             raise UnknownTerm(f"'{kind}' is no kind that checks ask for", hint=did_you_mean(kind, known))
-    checks = chosen(known_checks(own), RunSettings(select=select, ignore=ignore)).values()
+    checks = chosen(known_checks(ground), RunSettings(select=select, ignore=ignore)).values()
     documents = [cluster_role(checks, without=without)]
     if service_account is not None:
         namespace, slash, name = service_account.partition("/")

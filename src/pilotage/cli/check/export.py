@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import get_args
 
 import click
@@ -21,6 +20,7 @@ from pilotage.checks.policies.writing import Action, Binding, Telling, as_yaml, 
 from pilotage.checks.registry import all_checks
 from pilotage.checks.reports.incidents import Incidents, cited_lines
 from pilotage.cli.check.incidents import incidents_of
+from pilotage.cli.check.own import Ground, ground_options, house_rules
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound, UserError
 from pilotage.core.text import did_you_mean
@@ -67,13 +67,7 @@ class _Candidate:
     metavar="NAME",
     help="Where the policies do not apply; repeatable, empty for nowhere.",
 )
-@click.option(
-    "--checks",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="File or folder of checks of your own; repeatable.",
-)
+@ground_options
 @click.option(
     "--list", "only_list", is_flag=True, help="Say which checks can be policies, and why others cannot."
 )
@@ -89,7 +83,7 @@ def export(
     checks: tuple[str, ...],
     action: Action,
     namespaces: tuple[str, ...],
-    files: tuple[Path, ...],
+    ground: Ground,
     only_list: bool,
     output: str,
 ) -> None:
@@ -104,23 +98,24 @@ def export(
       pilotage check export webhook-timeout 'cron-*' --action Deny > policies.yaml
       pilotage check export --checks our-checks.yaml | kubectl apply -f -
     """
-    found = _candidates(files)
-    wanted = _wanted(found, checks, own_only=bool(files) and not checks)
+    found = _candidates(ground)
+    wanted = _wanted(found, checks, own_only=bool(ground.files) and not checks)
     if only_list:
         _list(wanted, output)
         return
     written = [one for one in wanted if one.policy is not None]
-    _complain(wanted, named=bool(checks) or bool(files))
+    _complain(wanted, named=bool(checks) or bool(ground.files))
     if not written:
         raise UserError("none of these checks can be a policy", hint="See: pilotage check export --list.")
     binding = Binding(action, tuple(one for one in namespaces if one))
     click.echo(_text(written, binding), nl=False)
 
 
-def _candidates(files: Sequence[Path]) -> dict[str, _Candidate]:
+def _candidates(ground: Ground) -> dict[str, _Candidate]:
     shipped = shipped_policies()
     found = {id_: _Candidate(one, shipped.get(id_), why_not(one)) for id_, one in all_checks().items()}
-    for rule in read_files(files, all_checks()) if files else ():
+    own = (*house_rules(ground).own, *ground.files)
+    for rule in read_files(own, all_checks()):
         check = check_of(rule, Evaluator())
         try:
             found[check.id] = _Candidate(check, policy_of(rule))

@@ -19,8 +19,8 @@ from pilotage.checks.readers.definitions import read_definitions
 from pilotage.checks.readers.files import Reach, read_paths
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
-from pilotage.cli.check.own import known_checks
-from pilotage.cli.check.running import Wishes, finish, policy_of, run_options, settings_of, version_of
+from pilotage.cli.check.own import house_rules, known_checks
+from pilotage.cli.check.running import Wishes, finish, run_options, settings_of, version_of
 
 
 @click.command(no_args_is_help=True)
@@ -87,10 +87,10 @@ def files(
     # One run and the process ends: what the collector would look through again and again is all still in use.
     gc.disable()
     asked = Wishes(**wishes)
-    policy = policy_of(asked)
+    house = house_rules(asked.ground)
     if rendered and values:
         raise click.UsageError("--values is for charts that are to be rendered; leave out --rendered")
-    version = version or policy.kubernetes or None
+    version = version or house.kubernetes or None
     target = version_of(version) if version is not None else LATEST
     settings_of(asked)
     reach = Reach(
@@ -98,18 +98,18 @@ def files(
         render=None
         if rendered
         else HelmChoices(tuple(os.path.abspath(one) for one in values), version or ""),  # noqa: PTH100 - links stay as they are named
-        exclude=exclude or policy.exclude,
-        root=Path(os.path.relpath(Path() if exclude else policy.folder)),
+        exclude=exclude or house.exclude,
+        root=Path(os.path.relpath(Path() if exclude else house.folder)),
     )
     definitions = read_definitions(crds)
     before = None
     if changed_since is not None:
-        checks = known_checks(asked.checks)
+        checks = known_checks(asked.ground)
         before = _before(paths, changed_since, reach, checks, {"version": target, "definitions": definitions})
     reading = read_paths(paths, reach=reach)
     if values and not reading.charts:
         raise click.UsageError("--values: there is no Helm chart among the paths")
-    settings = settings_of(asked, whole=_whole(paths, policy.folder), before=before)
+    settings = settings_of(asked, whole=_whole(paths, house.folder), before=before)
     return finish(assemble(reading, version=target, definitions=definitions), reading, settings, asked)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,10 +10,10 @@ from rich.console import Console
 
 from pilotage.checks.coverage import reasons
 from pilotage.checks.model import Check
-from pilotage.checks.registry import all_checks
+from pilotage.checks.own.files import FAMILY
 from pilotage.checks.reports.incidents import Incident, cited_lines
 from pilotage.cli.check.incidents import all_incidents, incidents_of
-from pilotage.cli.check.own import FAMILY, checks_option, known_checks
+from pilotage.cli.check.own import Ground, ground_options, known_checks
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.core.errors import NotFound
 from pilotage.core.text import did_you_mean
@@ -31,9 +30,9 @@ _output = click.option(
 
 @click.command("list")
 @click.option("--family", help="Only the checks of this family.")
-@checks_option
+@ground_options
 @_output
-def list_(family: str | None, own: tuple[Path, ...], output: str) -> None:
+def list_(family: str | None, ground: Ground, output: str) -> None:
     """List the checks with their severity and the incidents behind them.
 
     \b
@@ -43,7 +42,7 @@ def list_(family: str | None, own: tuple[Path, ...], output: str) -> None:
       pilotage check list --output json
       pilotage check list --family own --checks our-checks.yaml
     """
-    known = known_checks(own)
+    known = known_checks(ground)
     found = [one for one in known.values() if family in {None, one.family}]
     if not found:
         families = sorted({one.family for one in known.values()})
@@ -67,9 +66,9 @@ def list_(family: str | None, own: tuple[Path, ...], output: str) -> None:
 
 @click.command()
 @click.argument("id")
-@checks_option
+@ground_options
 @_output
-def explain(id: str, own: tuple[Path, ...], output: str) -> None:  # noqa: A002 - the word that the user sees
+def explain(id: str, ground: Ground, output: str) -> None:  # noqa: A002 - the word that the user sees
     """Show the page of a check: what it does, why it matters, the incidents, the fix.
 
     \b
@@ -77,7 +76,7 @@ def explain(id: str, own: tuple[Path, ...], output: str) -> None:  # noqa: A002 
       pilotage check explain cron-policy-misplaced
       pilotage check explain webhook-fail-catch-all --output json
     """
-    checks = known_checks(own)
+    checks = known_checks(ground)
     if id not in checks:
         raise NotFound(
             f"there is no check '{id}'", hint=did_you_mean(id, checks) or "See: pilotage check list."
@@ -123,8 +122,9 @@ def check_value(one: Check, incidents: dict[str, Incident]) -> dict[str, Any]:
 
 
 @click.command()
+@ground_options
 @_output
-def coverage(output: str) -> None:
+def coverage(ground: Ground, output: str) -> None:
     """Show which incidents of the library have a check, and which have none and why.
 
     \b
@@ -134,7 +134,7 @@ def coverage(output: str) -> None:
     """
     incidents = all_incidents()
     by_incident: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    for one in all_checks().values():
+    for one in known_checks(ground).values():
         for cited in one.cited:
             by_incident[cited.id].append((one.id, cited.exact))
     covered = {id_: by_incident[id_] for id_ in incidents if id_ in by_incident}

@@ -22,11 +22,11 @@ from pilotage.checks.report import Report
 from pilotage.checks.reports import as_github, as_html, as_json, as_junit, as_markdown, as_sarif, as_text
 from pilotage.checks.reports.words import Lang
 from pilotage.checks.rules.rule import RuleBook
-from pilotage.checks.rules.toml_file import NEVER, CheckPolicy, find_file, read_policy
+from pilotage.checks.rules.toml_file import NEVER, HouseRules
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import Scene
 from pilotage.cli.check.incidents import incidents_of
-from pilotage.cli.check.own import known_checks
+from pilotage.cli.check.own import Ground, ground_options, house_rules, known_checks
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.core.errors import UserError
 
@@ -88,18 +88,6 @@ _OPTIONS = (
     click.option(
         "--write-baseline", type=click.Path(path_type=Path), help="Write all findings to this file."
     ),
-    click.option(
-        "--config",
-        type=click.Path(path_type=Path),
-        help="The pilotage.toml to go by; default: the nearest one from here upwards.",
-    ),
-    click.option("--no-config", is_flag=True, help="Go by no pilotage.toml."),
-    click.option(
-        "--checks",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        help="File or folder of checks of your own; repeatable.",
-    ),
 )
 
 
@@ -117,28 +105,15 @@ class Wishes:
     severities: tuple[str, ...]
     baseline: Path | None
     write_baseline: Path | None
-    config: Path | None
-    no_config: bool
-    checks: tuple[Path, ...]
+    ground: Ground
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command the options of `Wishes`."""
+    command = ground_options(command)
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
-
-
-def policy_of(wishes: Wishes) -> CheckPolicy:
-    """What the `pilotage.toml` in force says about checks."""
-    if wishes.no_config and wishes.config is not None:
-        raise click.UsageError("--config and --no-config do not go together")
-    path = None if wishes.no_config else wishes.config or find_file(Path.cwd())
-    if path is None:
-        return CheckPolicy()
-    if wishes.config is None:
-        path = Path(os.path.relpath(path))
-    return read_policy(path, known_checks(wishes.checks))
 
 
 def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None = None) -> RunSettings:
@@ -149,21 +124,21 @@ def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None =
         whole: whether the run covers everything that rules of the file can mean.
         before: findings that were there before the change in question.
     """
-    policy = policy_of(wishes)
-    checks = known_checks(wishes.checks)
+    house = house_rules(wishes.ground)
+    checks = known_checks(wishes.ground)
     for text in wishes.also:
         _also(text)
     said = dict(_severity(text) for text in wishes.severities)
     return RunSettings(
-        select=wishes.select or policy.select,
-        ignore=wishes.ignore or policy.ignore,
+        select=wishes.select or house.select,
+        ignore=wishes.ignore or house.ignore,
         severities={**said, **_by_id(said, checks)},
-        usual_severities=_by_id(policy.severities or {}, checks),
+        usual_severities=_by_id(house.severities or {}, checks),
         baseline=read_baseline(wishes.baseline) if wishes.baseline is not None else None,
         before=before,
         rules=RuleBook(
-            policy.rules,
-            folder=policy.folder,
+            house.rules,
+            folder=house.folder,
             today=dt.datetime.now(dt.UTC).date(),
             whole=whole,
         ),
@@ -182,30 +157,28 @@ def _by_id(said: Mapping[str, Severity], checks: Mapping[str, Check]) -> dict[st
 
 def finish(scene: Scene, reading: Reading, settings: RunSettings, wishes: Wishes) -> int:
     """Runs the checks, prints the report and gives the exit code."""
-    policy = policy_of(wishes)
-    report = run(known_checks(wishes.checks), scene, settings, reading=reading)
+    house = house_rules(wishes.ground)
+    report = run(known_checks(wishes.ground), scene, settings, reading=reading)
     if wishes.write_baseline is not None:
         _write(wishes.write_baseline, baseline_text([*report.findings, *report.known, *report.before]))
-    _say(report, wishes, policy)
-    fail_on = wishes.fail_on or policy.fail_on or _FAIL_ON
+    _say(report, wishes, house)
+    fail_on = wishes.fail_on or house.fail_on or _FAIL_ON
     return _exit_code(report, fail_on, written=wishes.write_baseline is not None)
 
 
-def _say(report: Report, wishes: Wishes, policy: CheckPolicy) -> None:
+def _say(report: Report, wishes: Wishes, house: HouseRules) -> None:
     for form, file in map(_also, wishes.also):
-        _write(file, _rendered(report, form, wishes, policy))
+        _write(file, _rendered(report, form, wishes, house))
     if wishes.to is not None:
-        _write(wishes.to, _rendered(report, wishes.output, wishes, policy))
+        _write(wishes.to, _rendered(report, wishes.output, wishes, house))
         return
-    text = _rendered(report, wishes.output, wishes, policy, terminal=sys.stdout.isatty())
+    text = _rendered(report, wishes.output, wishes, house, terminal=sys.stdout.isatty())
     click.echo(text.encode("utf-8", "replace").decode("utf-8"), nl=False, color=True)
 
 
-def _rendered(
-    report: Report, form: str, wishes: Wishes, policy: CheckPolicy, *, terminal: bool = False
-) -> str:
+def _rendered(report: Report, form: str, wishes: Wishes, house: HouseRules, *, terminal: bool = False) -> str:
     # What programs read is the same wherever it is made.
-    lang = wishes.lang or ("en" if form in _FOR_PROGRAMS else language(policy))
+    lang = wishes.lang or ("en" if form in _FOR_PROGRAMS else language(house))
     incidents = incidents_of(report.checks.values(), lang)
     if form in _FOR_PROGRAMS:
         return _FOR_PROGRAMS[form](report, incidents)
@@ -224,9 +197,9 @@ def _also(text: str) -> tuple[str, Path]:
     return form, Path(file)
 
 
-def language(policy: CheckPolicy) -> Lang:
+def language(house: HouseRules) -> Lang:
     """The language of what people read: the variable, the file, the locale."""
-    wanted = os.environ.get("PILOTAGE_LANG") or policy.lang
+    wanted = os.environ.get("PILOTAGE_LANG") or house.lang
     if not wanted:
         wanted = next(
             (os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), ""

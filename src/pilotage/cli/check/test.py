@@ -12,13 +12,14 @@ from pilotage.checks.own.evaluation import Evaluator
 from pilotage.checks.own.reading import read_files
 from pilotage.checks.own.trying import Trial, try_rules
 from pilotage.checks.registry import all_checks
+from pilotage.cli.check.own import Ground, config_option, house_rules
 from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.core.errors import NotFound
 
 
-@click.command(no_args_is_help=True)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "-o",
     "--output",
@@ -30,18 +31,21 @@ from pilotage.core.errors import NotFound
 @click.option(
     "--strict", is_flag=True, help="A check without a case for a gap and one for a pass fails, too."
 )
-def test(files: tuple[Path, ...], output: str, strict: bool) -> int:
+@config_option
+def test(files: tuple[Path, ...], output: str, strict: bool, config: Path | None) -> int:
     """Try checks of your own on the cases that stand beside them.
 
-    FILES are files of checks, or folders of them. Exit codes: 0 all cases are as expected, 1 some are not, 2
-    a file of checks is wrong, 3 the manifests of a case cannot be read.
+    FILES are files of checks, folders of them or globs; without any, those that pilotage.toml names. Exit
+    codes: 0 all cases are as expected, 1 some are not, 2 a file of checks is wrong, 3 the manifests of a case
+    cannot be read.
 
     \b
     Examples:
-      pilotage check test checks.yaml
-      pilotage check test policies/ --strict
+      pilotage check test
+      pilotage check test our-checks.yaml
+      pilotage check test team-checks/ --strict
     """
-    rules = read_files(files, all_checks())
+    rules = read_files(files or _named(config), all_checks())
     with Evaluator() as evaluator:
         prove(rules, evaluator)
         trial = try_rules(rules, evaluator)
@@ -56,6 +60,15 @@ def test(files: tuple[Path, ...], output: str, strict: bool) -> int:
     if any(one.unread for one in trial.tried):
         return EXIT_OUTSIDE
     return EXIT_FINDINGS if trial.failed or (strict and trial.lacking) else EXIT_OK
+
+
+def _named(config: Path | None) -> tuple[Path, ...]:
+    named = house_rules(Ground(config=config)).own
+    if not named:
+        raise click.UsageError(
+            "there are no checks to try: name files, or write own = [...] in pilotage.toml"
+        )
+    return named
 
 
 def _value(trial: Trial) -> dict[str, Any]:

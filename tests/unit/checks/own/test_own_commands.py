@@ -81,6 +81,77 @@ def test_own_checks_in_the_configuration(said: Call, foreign: str, tmp_path: Pat
     assert said(foreign).code == 2
 
 
+@pytest.fixture
+def house(said: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001 - it goes first: both choose the folder
+    """A folder whose `pilotage.toml` names own checks, seen from a folder in it."""
+    shutil.copytree(GOLDEN, tmp_path / "team")
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "foreign.yaml").write_text(
+        Path(WEB).read_text().replace("registry.shop.example", "other.example")
+    )
+    (tmp_path / "pilotage.toml").write_text(
+        '[checks]\nown = ["team/**/*.yaml"]\n[checks.severity]\nshop-own-registry = "low"\n'
+    )
+    monkeypatch.chdir(tmp_path / "deploy")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("house")
+def test_every_command_knows_the_checks_of_the_configuration(said: Call) -> None:
+    found = json.loads(said(".", "--select", "own", "-o", "json").out)["findings"]
+    assert {(one["check"], one["severity"]) for one in found} >= {("shop-own-registry", "low")}
+    assert said(".", "--select", "own", "--no-config").code == 2
+    assert "shop-own-registry (high)" in said("list", "--family", "own").out
+    assert "What others publish" in said("explain", "shop-own-registry").out
+    assert said("explain", "shop-own-registry", "--no-config").code == 2
+    assert said("test").out == (GOLDEN / "expected.txt").read_text("utf-8")
+    assert "deployments" in said("role", "--select", "own").out
+    assert "pilotage-shop-own-registry" in said("export", "shop-own-registry").out
+    assert "pilotage-cron-overlap-unbounded" in said("export").out
+    exported = yaml.safe_load_all(said("export", "--checks", CHECKS).out)
+    assert all("-shop-" in one["metadata"]["name"] for one in exported)
+
+
+def test_coverage_counts_own_checks(said: Call, house: Path) -> None:
+    text = Path(CHECKS).read_text()
+    incident = next(iter(json.loads(said("coverage", "-o", "json").out)["without"]))
+    (house / "team" / "checks.yaml").write_text(text.replace("shop-2026-03-02-image-was-gone", incident))
+    covered = json.loads(said("coverage", "-o", "json").out)["covered"]
+    assert [one["check"] for one in covered[incident]] == ["shop-own-registry"]
+
+
+def test_a_file_is_one_file_however_it_is_named(said: Call, house: Path) -> None:
+    assert said("list", "--family", "own", "--checks", "../team/checks.yaml").code == 0
+    assert said("list", "--family", "own", "--checks", str(house / "team")).code == 0
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ('"gone.yaml"', "pilotage.toml:2: ../gone.yaml does not exist"),
+        ('["team", "more/*.yaml"]', "pilotage.toml:2: ../more/*.yaml means no file of checks"),
+        ('["deploy"]', "pilotage.toml:2: ../deploy holds no file of checks"),
+        ("[1]", "pilotage.toml:2: 'own' must be a list of texts in quotes"),
+        ('"broken.yaml"', "../broken.yaml:1:11: an id is words"),
+    ],
+)
+def test_wrong_checks_of_the_configuration_are_told_with_the_line(
+    said: Call, house: Path, own: str, told: str
+) -> None:
+    (house / "broken.yaml").write_text("checks: [{id: a}]\n")
+    (house / "pilotage.toml").write_text(f"[checks]\nown = {own}\n")
+    for arguments in (["foreign.yaml"], ["list"], ["test"], ["coverage"], ["role"], ["export"]):
+        answer = said(*arguments)
+        assert answer.code == 2
+        assert told in answer.err
+
+
+def test_without_files_there_must_be_checks_in_the_configuration(said: Call) -> None:
+    answer = said("test")
+    assert answer.code == 2
+    assert "name files, or write own = [...]" in answer.err
+
+
 def test_own_checks_with_a_baseline(said: Call, foreign: str) -> None:
     options = ("--checks", CHECKS, "--select", "own")
     assert said(foreign, *options, "--write-baseline", "base.json").code == 0

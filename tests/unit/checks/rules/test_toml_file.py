@@ -9,7 +9,7 @@ import pytest
 
 from pilotage.checks.model import Severity
 from pilotage.checks.registry import all_checks
-from pilotage.checks.rules.toml_file import CheckPolicy, find_file, read_policy
+from pilotage.checks.rules.toml_file import HouseRules, find_file, read_house_rules
 from pilotage.checks.rules.toml_lines import line_of, lines_of_keys
 from pilotage.core.errors import ConfigError, NotFound
 
@@ -48,26 +48,26 @@ url = "library.db"
 """
 
 
-def read(tmp_path: Path, text: str) -> CheckPolicy:
+def read(tmp_path: Path, text: str) -> HouseRules:
     path = tmp_path / "pilotage.toml"
     path.write_text(text, encoding="utf-8")
-    return read_policy(path, all_checks())
+    return read_house_rules(path, lambda _: all_checks())
 
 
 def test_everything_is_read(tmp_path: Path) -> None:
-    policy = read(tmp_path, WHOLE)
-    assert policy.select == ("cronjobs", "webhook-*")
-    assert policy.ignore == ("cron-history-large",)
-    assert policy.exclude == ("vendor/**",)
-    assert (policy.fail_on, policy.kubernetes, policy.lang) == ("medium", "1.34", "ko")
-    assert policy.severities == {"webhooks": Severity.LOW, "webhook-timeout": Severity.CRITICAL}
-    first, second = policy.rules
+    house = read(tmp_path, WHOLE)
+    assert house.select == ("cronjobs", "webhook-*")
+    assert house.ignore == ("cron-history-large",)
+    assert house.exclude == ("vendor/**",)
+    assert (house.fail_on, house.kubernetes, house.lang) == ("medium", "1.34", "ko")
+    assert house.severities == {"webhooks": Severity.LOW, "webhook-timeout": Severity.CRITICAL}
+    first, second = house.rules
     assert (first.severity, first.paths, first.expires) == (None, ("charts/**",), dt.date(2027, 1, 31))
     assert first.place.line == 14
     assert (second.severity, second.kinds, second.names) == (Severity.LOW, ("Deploy*",), ("legacy",))
     assert second.expires == dt.date(2027, 2, 1)
     assert second.place.line == 20
-    assert policy.folder == tmp_path
+    assert house.folder == tmp_path
 
 
 RULE = "[[checks.rules]]\nreason = 'x'\n"
@@ -112,11 +112,11 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read(tmp_path, "[checks\n")
     (tmp_path / "pilotage.toml").write_bytes(b"lang = '\xff'\n")
     with pytest.raises(ConfigError, match="UTF-8"):
-        read_policy(tmp_path / "pilotage.toml", all_checks())
+        read_house_rules(tmp_path / "pilotage.toml", lambda _: all_checks())
     with pytest.raises(NotFound):
-        read_policy(tmp_path / "absent.toml", all_checks())
+        read_house_rules(tmp_path / "absent.toml", lambda _: all_checks())
     with pytest.raises(ConfigError, match="cannot read"):
-        read_policy(tmp_path, all_checks())
+        read_house_rules(tmp_path, lambda _: all_checks())
 
 
 def test_the_nearest_file_counts_and_a_repository_is_not_left(tmp_path: Path) -> None:
