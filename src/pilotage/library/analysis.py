@@ -14,7 +14,7 @@ import re
 import threading
 import unicodedata
 
-import snowballstemmer
+from Stemmer import Stemmer
 
 from pilotage.library.stopwords import ENGLISH, KOREAN, PARTICLES
 
@@ -24,7 +24,7 @@ ANALYSIS_VERSION = 1
 _RUN = re.compile(r"[가-힣]+|[^\W_가-힣]+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z]|\b|\d)|[A-Z]?[a-z]+|\d+")
 _STATUS_PLURAL = re.compile(r"\d{3}s")
-_STEMMER = snowballstemmer.stemmer("english")
+_STEMMER = Stemmer("english", 0)
 _STEMMING = threading.Lock()
 """The stemmer keeps its word in itself, so two threads must not share it at one time."""
 _LONGEST = 64
