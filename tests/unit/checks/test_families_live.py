@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pilotage.checks.model import Answer, Gap, NotApplicable, Pass, Unknown
+from pilotage.checks.model import Answer, Gap, NotApplicable, Pass, Severity, Unknown
 from pilotage.checks.nodes import may_take
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.readers.files import read_paths
@@ -220,3 +220,28 @@ def test_of_two_default_classes_the_lowest_counts() -> None:
     for classes in ([default("a", 9), default("b", 0)], [default("b", 0), default("a", 9)]):
         assert gaps("traffic-no-priority", *agents, *classes)
     assert not gaps("traffic-no-priority", *agents, default("a", 9))
+
+
+def test_a_secret_that_a_cluster_does_not_have_stops_the_pods_that_name_it() -> None:
+    objects = golden("pod-config-missing/near-kept-elsewhere.yaml")
+    (gap,) = gaps("pod-config-missing", *objects)
+    assert "Secret `signing-keys` is not in namespace `jobs`" in gap.message
+    assert gap.severity is None
+    (unread,) = answers("pod-config-missing", *objects, blind={"Secret": "cannot list secrets"})
+    assert isinstance(unread, Unknown)
+
+
+def test_a_workload_without_pods_misses_nothing_today() -> None:
+    objects = golden("pod-config-missing/near-kept-elsewhere.yaml")
+    objects[0].spec["replicas"] = 0
+    (gap,) = gaps("pod-config-missing", *objects)
+    assert gap.severity is Severity.LOW
+
+
+def test_what_a_kubelet_is_not_told_depends_on_the_version() -> None:
+    objects = golden("kubelet-api-qps-low/ok-default.yaml")
+    check = all_checks()["kubelet-api-qps-low"]
+    (gap,) = list(check.look(Scene(objects, version=(1, 26))))
+    assert isinstance(gap, Gap)
+    assert "5 requests a second by default" in gap.message
+    assert [type(one) for one in check.look(Scene(objects, version=(1, 27)))] == [Pass]

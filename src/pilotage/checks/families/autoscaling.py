@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from pilotage.checks.allowances import container_amount
+from pilotage.checks.autoscalers import AUTOSCALERS, shares_measured
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -29,7 +30,6 @@ LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 ROLLOVER = "dfds-2023-02-14-node-rollover-left-zero-nodes"
 COINBASE = "coinbase-2021-05-19-nginx-connection-ceiling-and-slow-autoscaling"
 
-_AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -42,7 +42,7 @@ def _target(scene: Scene, scaler: KubeObject) -> tuple[str, str, KubeObject | No
 
 
 def _scaled(scene: Scene) -> Iterator[tuple[KubeObject, Workload]]:
-    for scaler in scene.of(*_AUTOSCALERS):
+    for scaler in scene.of(*AUTOSCALERS):
         _, _, found = _target(scene, scaler)
         workload = scene.workload(found) if found is not None else None
         if workload is not None:
@@ -55,7 +55,7 @@ def _scaled(scene: Scene) -> Iterator[tuple[KubeObject, Workload]]:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(ROLLOVER,),
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "StatefulSet"),
     chart_severity=Severity.LOW,
 )
@@ -125,7 +125,7 @@ def _applied_replicas(one: KubeObject) -> tuple[int | None, bool]:
     severity=Severity.HIGH,
     incidents=(),
     alike=(COINBASE,),
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "StatefulSet", "ReplicaSet"),
 )
 def hpa_target_missing(scene: Scene) -> Answers:
@@ -148,7 +148,7 @@ def hpa_target_missing(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/
     """
-    for scaler in scene.of(*_AUTOSCALERS):
+    for scaler in scene.of(*AUTOSCALERS):
         kind, name, found = _target(scene, scaler)
         path = ("spec", "scaleTargetRef", "name")
         if found is not None:
@@ -204,7 +204,7 @@ def hpa_no_requests(scene: Scene) -> Answers:
     for scaler, workload in _scaled(scene):
         if scaler.kind != "HorizontalPodAutoscaler":
             continue
-        wanted = list(_utilisation(scaler))
+        wanted = list(shares_measured(scaler))
         blind = [
             (resource, container)
             for resource, name in wanted
@@ -228,19 +228,6 @@ def hpa_no_requests(scene: Scene) -> Answers:
             )
 
 
-def _utilisation(scaler: KubeObject) -> Iterator[tuple[str, str]]:
-    """Resource and container (empty for all) of each metric that is a percentage of the request."""
-    metrics = as_list(scaler.spec.get("metrics"))
-    if not metrics or scaler.spec.get("targetCPUUtilizationPercentage") is not None:
-        yield "cpu", ""
-    for metric in metrics:
-        for key in ("resource", "containerResource"):
-            source = as_map(dig(metric, key))
-            percent = dig(source, "target", "averageUtilization") or source.get("targetAverageUtilization")
-            if percent is not None and as_text(source.get("name")):
-                yield as_text(source.get("name")), as_text(source.get("container"))
-
-
 def _measured(workload: Workload, name: str) -> list[Container]:
     return [one for one in workload.running if not name or one.name == name]
 
@@ -251,7 +238,7 @@ def _measured(workload: Workload, name: str) -> list[Container]:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(LOVEHOLIDAYS,),
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "Service"),
 )
 def hpa_external_zero(scene: Scene) -> Answers:
@@ -310,7 +297,7 @@ def _outside_only(scaler: KubeObject) -> bool:
     title="Two autoscalers pull at one workload",
     severity=Severity.HIGH,
     incidents=DOCUMENTATION_ONLY,
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "StatefulSet"),
 )
 def two_autoscalers(scene: Scene) -> Answers:

@@ -6,19 +6,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
+from pilotage.checks.absence import folder_of, surely_absent
+from pilotage.checks.model import (
+    Answers,
+    Confidence,
+    Gap,
+    NotApplicable,
+    Pass,
+    Severity,
+    Unknown,
+    check,
+)
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.scene import Scene
-from pilotage.checks.values import KeyPath, as_list, as_text, dig
+from pilotage.checks.scene import Reference, Scene
+from pilotage.checks.values import KeyPath, as_list, as_text, dig, unrendered
 from pilotage.checks.workloads import SERVING, Workload
 
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
+PROW = "kubernetes-2019-02-05-prow-pods-in-wrong-namespace"
 KIAM = "dfds-2020-01-21-kiam-server-certificate-expired"
 SYSELEVEN = "syseleven-2024-02-10-expired-client-cert-stale-lb-config"
 
 _HASHED = re.compile(r"-[a-z0-9]*\d[a-z0-9]*$")
 _FOLLOWS = re.compile(r"checksum|hash|sha256|reloader|config-?version|rollme", re.IGNORECASE)
 _HASH_LENGTHS = range(8, 13)
+_KEPT = tuple(kind for kind in SERVING if kind != "Pod")
+_EVERYWHERE = {"kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"}
+"""ConfigMaps that a controller puts into every namespace."""
+_COPIED = re.compile(
+    r"reflector|replicat|kubed|config-syncer|secret-?sync|trust\.cert-manager", re.IGNORECASE
+)
+"""Annotations and labels of objects that something copies into other namespaces."""
 
 
 def _follows(workload: Workload) -> bool:
@@ -115,6 +133,128 @@ def _by_sub_path(workload: Workload) -> Iterator[tuple[object, KeyPath]]:
 
 
 @check(
+    "pod-config-missing",
+    title="Pods name a Secret or ConfigMap that their namespace does not have",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(PROW,),
+    about=(*_KEPT, "CronJob"),
+    needs=("ConfigMap", "Secret"),
+    uses=("Certificate", "ClusterPolicy", "ExternalSecret", "SealedSecret"),
+)
+def pod_config_missing(scene: Scene) -> Answers:
+    """
+    What it does
+    Follows the Secrets and ConfigMaps that pods mount or take variables from, unless they are optional. In a
+    cluster it speaks up for each that is not there. In files it does so only where the very object stands in
+    another namespace and the files surely hold what there is: the same folder, or others of that kind in the
+    namespace of the pods. Objects that are copied into namespaces (reflector, replicator, a policy of
+    Kyverno), sealed, or made from an outside store or a Certificate are not judged.
+
+    Why it matters
+    Secrets and ConfigMaps do not reach across namespaces. A pod that names an absent one is scheduled and
+    then waits in `ContainerCreating` or `CreateContainerConfigError` for ever. Pods that run already go on,
+    so a Secret that somebody removed shows at the next restart, on all of them.
+
+    Incidents
+    The CI of Kubernetes made its pods in `default` after an update, while their secrets were in `test-pods`;
+    nearly all of them hung while they started, the job that was to roll the update back among them.
+
+    Fix
+    Create the object in the namespace of the pods, or move the pods to where it is; mark the reference
+    `optional: true` where the program can do without it.
+
+    References
+    - https://kubernetes.io/docs/concepts/configuration/secret/#restriction-secret-must-exist
+    - https://kubernetes.io/docs/concepts/configuration/configmap/#using-configmaps-as-files-from-a-pod
+    """
+    made = _Made(scene)
+    for workload in scene.workloads:
+        if workload.kind not in {*_KEPT, "CronJob"}:
+            continue
+        named = [one for one in scene.references(workload) if _is_needed(one)]
+        answers = [answer for one in named if (answer := _missing(scene, workload, one, made)) is not None]
+        gap = next((one for one in answers if isinstance(one, Gap)), None)
+        if gap is not None:
+            yield gap
+        elif answers:
+            yield answers[0]
+        elif named:
+            yield Pass(workload.object)
+
+
+def _is_needed(one: Reference) -> bool:
+    named = bool(one.name) and not unrendered(one.name) and one.name not in _EVERYWHERE
+    return (
+        one.kind in {"ConfigMap", "Secret"}
+        and not one.optional
+        and "imagePullSecrets" not in one.path
+        and named
+    )
+
+
+def _missing(scene: Scene, workload: Workload, named: Reference, made: _Made) -> Gap | Unknown | None:
+    """What is to be said about a reference; None where the object is there or somebody makes it."""
+    one = workload.object
+    if scene.find(named.kind, named.name, one) is not None or made.in_namespace(named, one.namespace):
+        return None
+    elsewhere = [] if scene.live else _elsewhere(scene, workload, named)
+    if not elsewhere and not (scene.live and surely_absent(scene, named.kind, one)):
+        return Unknown(f"{named.kind} `{named.name}` may be kept elsewhere", one, named.path)
+    only = f"; `{elsewhere[0].namespace}` has one of that name" if elsewhere else ""
+    scale = scene.scale(workload)
+    return Gap(
+        one,
+        f"{named.kind} `{named.name}` is not in namespace `{one.namespace}`{only}: a pod that starts waits "
+        "for it for ever",
+        named.path,
+        evidence=(f"{named.kind}: {named.name}", *(f"there is {found.key}" for found in elsewhere[:3])),
+        severity=Severity.LOW if scale is not None and scale.least == 0 else None,
+        confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+        related=tuple(elsewhere[:3]),
+    )
+
+
+def _elsewhere(scene: Scene, workload: Workload, named: Reference) -> list[KubeObject]:
+    """Objects of that name in other namespaces, where a pod surely means one of them."""
+    one = workload.object
+    if not one.namespace:
+        return []
+    found = [item for item in scene.index.named(named.kind, named.name) if item.namespace != one.namespace]
+    if any(_COPIED.search(key) for item in found for key in (*item.annotations, *item.labels)):
+        return []
+    absent = surely_absent(scene, named.kind, one)
+    return [item for item in found if item.namespace and (absent or folder_of(item) == folder_of(one))]
+
+
+class _Made:
+    """Secrets and ConfigMaps that controllers make from other objects of the files; a cluster has them.
+
+    Args:
+        scene: where these are.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._secrets: set[tuple[str, str]] = set()
+        self._anywhere: set[tuple[str, str]] = set()
+        if scene.live:
+            return
+        for one in scene.of("Certificate", "ExternalSecret", "SealedSecret"):
+            names = (as_text(one.spec.get("secretName")), as_text(dig(one.spec, "target", "name")), one.name)
+            self._secrets |= {(one.namespace, name) for name in names}
+        for policy in scene.of("ClusterPolicy"):
+            for rule in as_list(policy.spec.get("rules")):
+                kind, name = dig(rule, "generate", "kind"), dig(rule, "generate", "name")
+                self._anywhere.add((as_text(kind), as_text(name)))
+
+    def in_namespace(self, named: Reference, namespace: str) -> bool:
+        """Whether an object that a pod of a namespace names is made."""
+        if (named.kind, named.name) in self._anywhere:
+            return True
+        return named.kind == "Secret" and bool({(namespace, named.name), ("", named.name)} & self._secrets)
+
+
+@check(
     "certificate-by-subpath",
     title="A renewed certificate never reaches the pod, since it is mounted by subPath",
     severity=Severity.MEDIUM,
@@ -179,4 +319,4 @@ def _is_certificate(scene: Scene, workload: Workload, item: tuple[object, KeyPat
     return as_text(workload.object.get(*path)).endswith((".crt", ".pem", "tls.key"))
 
 
-CHECKS = (certificate_by_subpath, config_change_sleeps)
+CHECKS = (certificate_by_subpath, config_change_sleeps, pod_config_missing)

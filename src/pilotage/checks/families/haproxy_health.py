@@ -22,6 +22,7 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.probing import looks_deep
 from pilotage.checks.scene import Scene
 
 ABOUT = ("HaproxyConfig",)
@@ -33,12 +34,6 @@ STRIPE = "stripe-2019-07-10-database-election-and-config"
 FACEBOOK = "facebook-2021-10-04-backbone-withdrawal-dns"
 
 _FRONT_PAGE = re.compile(r"/(?:index\.\w+)?(?:[?#].*)?")
-_DEEP = re.compile(
-    r"/actuator/health/?$|/(?:\w+[-_.])?(?:deep|full|all|db|database|dependenc\w+|postgres|mysql|redis)(?:[-_.]?"
-    r"(?:health|check|status)\w*)?/?$",
-    re.IGNORECASE,
-)
-_HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
 _CHEAP_ROOT = frozenset({"5984", "15984", "9200"})
 """Ports of CouchDB and Elasticsearch."""
 _RENDERING = frozenset({"GET", "HEAD"})
@@ -172,7 +167,7 @@ def hp_httpchk_deep(scene: Scene) -> Answers:
         found = health_check(proxy)
         if found.kind != "httpchk" or len(checked_servers(proxy)) < _MANY:
             continue
-        deep = [line for uri, line in found.uris if _is_deep(uri)]
+        deep = [line for uri, line in found.uris if looks_deep(uri)]
         if deep:
             hits.append((proxy, deep[0]))
         else:
@@ -181,7 +176,7 @@ def hp_httpchk_deep(scene: Scene) -> Answers:
         line = group.statement
         if line is None:
             continue
-        uri = next(uri for uri, _ in health_check(group.proxies[0]).uris if _is_deep(uri))
+        uri = next(uri for uri, _ in health_check(group.proxies[0]).uris if looks_deep(uri))
         yield Gap(
             group.subject,
             f"{group.names}: the check asks for {uri}, which by its name looks at what all servers share",
@@ -189,12 +184,6 @@ def hp_httpchk_deep(scene: Scene) -> Answers:
             evidence=(str(line),),
             confidence=Confidence.MEDIUM,
         )
-
-
-def _is_deep(uri: str) -> bool:
-    path = uri.split("?", 1)[0]
-    found = _DEEP.search(path)
-    return found is not None and bool(_HEALTHY_NAME.search(path))
 
 
 @check(

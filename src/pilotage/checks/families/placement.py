@@ -20,11 +20,12 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.nodes import Room
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, unrendered
 from pilotage.checks.workloads import SCALED, Workload
 
 MOONLIGHT = "moonlight-2019-01-22-all-pods-on-one-failing-node"
 MYBINDER = "mybinder-2019-04-03-ingress-nodes-cordoned"
+CLOUDFLARE = "cloudflare-2023-11-02-control-plane-datacenter-power"
 
 _HOST = "kubernetes.io/hostname"
 _ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -247,6 +248,94 @@ def _host_ports(workload: Workload) -> Iterator[tuple[KeyPath, int]]:
 
 
 @check(
+    "one-zone-pinned",
+    title="All pods behind traffic are tied to one zone",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(CLOUDFLARE,),
+    about=SCALED,
+    needs=("Service",),
+    uses=("Node",),
+)
+def one_zone_pinned(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for workloads of two or more replicas behind traffic from outside whose `nodeSelector` or required
+    node affinity names one single zone, where no other workload behind the same Service may run elsewhere.
+    Where the scene holds Nodes of one zone only there is no choice, and nothing is said.
+
+    Why it matters
+    Replicas are there so that one may be lost. When all of them must run in one zone, the loss of that zone's
+    power, network or capacity takes all; the scheduler may not place them elsewhere, however much room there
+    is, until somebody edits the manifest.
+
+    Incidents
+    At Cloudflare a control plane was to bear the loss of a site, but services that it needed ran in that site
+    alone. It lost its power, and dashboard, APIs and analytics were away until they could be rebuilt.
+
+    Fix
+    Name several zones, or none and a `topologySpreadConstraints` on `topology.kubernetes.io/zone`. Where a
+    volume ties the pods to its zone, run a workload in each zone behind the one Service.
+
+    References
+    - https://kubernetes.io/docs/setup/best-practices/multiple-zones/
+    - https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
+    """
+    zones = {as_text(node.labels.get(key)) for node in scene.of("Node") for key in _ZONES} - {""}
+    for workload in scene.workloads:
+        scale = scene.scale(workload)
+        exposure = scene.exposed(workload, "edge")
+        if workload.kind not in SCALED or scale is None or exposure is None:
+            continue
+        pinned = _pinned(workload)
+        if scale.least < 2 or len(zones) == 1:  # noqa: PLR2004
+            yield NotApplicable(workload.object, "it has one pod, or there is one zone only")
+        elif pinned is None or _elsewhere_too(scene, workload, pinned[1]):
+            yield Pass(workload.object)
+        else:
+            path, zone = pinned
+            yield Gap(
+                workload.object,
+                f"All of its {scale.least} pods must run in zone `{zone}`",
+                path,
+                evidence=(f"zone: {zone}", f"replicas: {scale.least}"),
+                related=(exposure.object,),
+            )
+
+
+def _pinned(workload: Workload) -> tuple[KeyPath, str] | None:
+    """The one zone in which the pods of a workload must run, and where that is written."""
+    for key in _ZONES:
+        zone = as_map(workload.pod.get("nodeSelector")).get(key)
+        if isinstance(zone, str) and not unrendered(zone):
+            return (*workload.pod_path, "nodeSelector", key), zone
+    strength = "requiredDuringSchedulingIgnoredDuringExecution"
+    path = (*workload.pod_path, "affinity", "nodeAffinity", strength, "nodeSelectorTerms")
+    terms = as_list(workload.object.get(*path))
+    named = [_zones_of(term) for term in terms]
+    # Terms are alternatives: one that names no zone leaves all of them open.
+    if not named or not all(named) or len(together := set().union(*named)) != 1:
+        return None
+    return (*path, 0), together.pop()
+
+
+def _zones_of(term: Any) -> set[str]:
+    return {
+        str(value)
+        for item in as_list(dig(term, "matchExpressions"))
+        if dig(item, "key") in _ZONES and dig(item, "operator") == "In"
+        for value in as_list(dig(item, "values"))
+        if not unrendered(str(value))
+    }
+
+
+def _elsewhere_too(scene: Scene, workload: Workload, zone: str) -> bool:
+    """Whether other pods behind a Service of this workload may run in another zone."""
+    others = [one for service in scene.services_of(workload) for one in scene.workloads_of(service)]
+    return any((found := _pinned(one)) is None or found[1] != zone for one in others if one is not workload)
+
+
+@check(
     "spread-selects-nothing",
     title="A topology spread does not count the pods that it is to spread",
     severity=Severity.MEDIUM,
@@ -297,4 +386,10 @@ def spread_selects_nothing(scene: Scene) -> Answers:
                 yield Pass(workload.object)
 
 
-CHECKS = (anti_affinity_no_room, host_port_no_room, one_node_pileup, spread_selects_nothing)
+CHECKS = (
+    anti_affinity_no_room,
+    host_port_no_room,
+    one_node_pileup,
+    one_zone_pinned,
+    spread_selects_nothing,
+)

@@ -17,10 +17,11 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.probing import other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, timing, told
 from pilotage.checks.values import as_list, as_text, dig, human_seconds
-from pilotage.checks.workloads import SERVING, Container, Workload
+from pilotage.checks.workloads import SERVING, Container
 
 NRE_LABS = "nre-labs-2018-12-04-etcd-liveness-probe-restart-loop"
 COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
@@ -33,12 +34,6 @@ _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/
 _LIVE_PATH = re.compile(
     r"(?:live|healthz|ping|metrics|well-known|alive|health/?$|status|version|heartbeat)", re.IGNORECASE
 )
-_HOST_FLAG = re.compile(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
-_URL_HOST = re.compile(
-    r"\b(?:https?|redis|postgres(?:ql)?|mysql|amqp|mongodb)://(?:[^/@\s]*@)?([A-Za-z0-9.-]+)"
-)
-_NETCAT = re.compile(r"\bnc\s+(?:-\w+\s+(?:\d+\s+)?)*([A-Za-z0-9.-]+)\s+\d+")
-_OWN = {"localhost", "127.0.0.1", "0.0.0.0", "::1"}  # noqa: S104 - a name to compare with, nothing listens
 
 
 @check(
@@ -128,8 +123,8 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     their replacements could not boot. At Coinbase busy servers were evicted by their health checks.
 
     Fix
-    Let the liveness probe ask a path that answers whenever the process itself works, and the readiness
-    probe the one that looks at dependencies; leave the liveness probe out where there is no such path.
+    Let the liveness probe ask a path that answers whenever the process itself works; leave the liveness probe
+    out where there is no such path.
 
     References
     - https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
@@ -196,7 +191,7 @@ def liveness_on_dependency(scene: Scene) -> Answers:
     balancer took away all servers, and new ones could not start.
 
     Fix
-    Ask only the process itself. Put dependencies into the readiness probe, or into a metric with an alert.
+    Ask only the process itself, and watch the dependency with a metric and an alert.
 
     References
     - https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
@@ -205,7 +200,9 @@ def liveness_on_dependency(scene: Scene) -> Answers:
         if workload.kind not in SERVING:
             continue
         probed = [one for one in workload.running if handler(one.probe("liveness")) is not None]
-        asked = next(((one, host) for one in probed if (host := _other_host(one, workload))), None)
+        asked = next(
+            ((one, host) for one in probed if (host := other_host(one.probe("liveness"), workload))), None
+        )
         if asked is None:
             if probed:
                 yield Pass(workload.object)
@@ -218,35 +215,6 @@ def liveness_on_dependency(scene: Scene) -> Answers:
             evidence=(f"livenessProbe: {told(container.probe('liveness'))}",),
             severity=None if scene.exposed(workload) else Severity.MEDIUM,
         )
-
-
-def _other_host(container: Container, workload: Workload) -> str:
-    """The host that a liveness probe asks, where it is not the pod; else empty."""
-    kind, content = handler(container.probe("liveness")) or ("", {})
-    host = as_text(content.get("host"))
-    if kind == "exec":
-        words = " ".join(str(word) for word in as_list(content.get("command")))
-        found = [
-            match[1] for pattern in (_HOST_FLAG, _URL_HOST, _NETCAT) for match in pattern.finditer(words)
-        ]
-        host = next((one for one in found if not _is_own(one, workload)), "")
-    # With the node's network an address of the node is the pod's own.
-    return (
-        ""
-        if not host or _is_own(host, workload) or (kind != "exec" and workload.pod.get("hostNetwork"))
-        else host
-    )
-
-
-def _is_own(host: str, workload: Workload) -> bool:
-    bare = host.strip("\"'").lower()
-    return (
-        bare in _OWN
-        or "$" in bare
-        or not re.search("[a-z]|\\d+\\.\\d+\\.", bare)
-        or bare.startswith("127.")
-        or bare == as_text(workload.pod.get("hostname")).lower()
-    )
 
 
 @check(

@@ -12,6 +12,7 @@ from pilotage.checks.allowances import (
     quotas_over,
     surge_and_unavailable,
 )
+from pilotage.checks.autoscalers import AUTOSCALERS
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -117,7 +118,7 @@ def _may_pile_up(scene: Scene) -> dict[str, list[KubeObject]]:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(MYBINDER,),
-    about=("HorizontalPodAutoscaler", "ScaledObject"),
+    about=AUTOSCALERS,
     needs=("ResourceQuota", "Deployment"),
 )
 def quota_below_autoscaler(scene: Scene) -> Answers:

@@ -14,13 +14,17 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.probing import looks_deep, other_host
 from pilotage.checks.scene import Scene
-from pilotage.checks.serving import handler, patience, serving_container, timing
+from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
 from pilotage.checks.values import as_text, dig, unrendered
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
 DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
+FACEBOOK = "facebook-2021-10-04-backbone-withdrawal-dns"
+DYNAMODB = "aws-2015-09-20-dynamodb-metadata-membership-storm"
+BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 
 _SLOW_SECONDS = 120
@@ -198,6 +202,72 @@ def _named_ports(workload: Workload) -> Iterator[tuple[Container, str, str, str]
 
 
 @check(
+    "readiness-on-dependency",
+    title="Pods leave traffic all at once when something that they share does not answer",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(FACEBOOK, DYNAMODB, BUILDKITE),
+    about=SERVING,
+    needs=("Service",),
+    chart_severity=Severity.LOW,
+)
+def readiness_on_dependency(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for readiness probes of pods behind traffic from outside that speak to another host than the pod
+    itself (`httpGet.host`, `tcpSocket.host`, commands with `-h HOST`, a URL or `nc HOST PORT`), or that ask a
+    path which says that it looks deeper: `/health/db`, `/deep-health`, Spring's `/actuator/health`. Names
+    that the container is given by a variable are not judged.
+
+    Why it matters
+    All pods share the dependency, so all of them fail the probe in the same seconds, the healthy ones too.
+    The Service is left without a backend: clients get 503 even for what needs no dependency, no pod can show
+    a friendly error, and when the dependency returns all of them meet it at once.
+
+    Incidents
+    At Facebook every DNS server withdrew its routes because it did not reach the data centres, and nothing
+    resolved. At AWS storage servers whose membership was confirmed too late took themselves out of service
+    though they held their data. At Buildkite health checks that queried one database removed all servers.
+
+    Fix
+    Let the readiness probe ask whether this process can take a request, answer with an error or with less
+    where the dependency is needed, and watch the dependency with a metric and an alert. For Spring that is
+    `/actuator/health/readiness`, which asks no dependency unless it is told to.
+
+    References
+    - https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
+    -
+      https://docs.spring.io/spring-boot/reference/actuator/endpoints.html#actuator.endpoints.kubernetes-probes
+    """
+    for workload, exposure in served(scene, "edge"):
+        probed = [one for one in workload.running if handler(one.probe("readiness")) is not None]
+        asked = next(((one, what) for one in probed if (what := _asks_beyond(one, workload))), None)
+        if asked is None:
+            if probed:
+                yield Pass(workload.object)
+            continue
+        container, what = asked
+        yield Gap(
+            workload.object,
+            f"The readiness probe of `{container.name}` asks {what} is away, no pod gets requests",
+            (*container.path, "readinessProbe"),
+            evidence=(f"readinessProbe: {told(container.probe('readiness'))}",),
+            confidence=Confidence.MEDIUM,
+            related=(exposure.object,),
+        )
+
+
+def _asks_beyond(container: Container, workload: Workload) -> str:
+    """What a readiness probe asks beside the process itself; empty where it asks nothing else."""
+    probe = container.probe("readiness")
+    host = other_host(probe, workload)
+    path = as_text(dig(probe, "httpGet", "path"))
+    if host:
+        return f"`{host}`: when that"
+    return f"`{path}`, which looks at dependencies: when one" if looks_deep(path) else ""
+
+
+@check(
     "unready-behind-edge",
     title="A Service sends traffic from outside to pods that are not ready",
     severity=Severity.HIGH,
@@ -249,4 +319,10 @@ def unready_behind_edge(scene: Scene) -> Answers:
         )
 
 
-CHECKS = (probe_port_undeclared, readiness_leaves_late, readiness_missing, unready_behind_edge)
+CHECKS = (
+    probe_port_undeclared,
+    readiness_leaves_late,
+    readiness_missing,
+    readiness_on_dependency,
+    unready_behind_edge,
+)

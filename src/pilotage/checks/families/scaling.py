@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pilotage.checks.autoscalers import AUTOSCALERS, shares_measured
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Operation, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scale, Scene
@@ -15,7 +16,6 @@ COINBASE_2021 = "coinbase-2021-05-19-nginx-connection-ceiling-and-slow-autoscali
 COINBASE_2020 = "coinbase-2020-06-01-api-saturation-health-check-eviction"
 SLACK = "slack-2021-01-04-transit-gateway-saturation"
 
-_AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 _SLOW_WINDOW_SECONDS = 300
 _SHORT_WINDOW_SECONDS = 60
 _SLOW_MINUTES = 15
@@ -46,7 +46,7 @@ def _served(scene: Scene) -> list[tuple[Workload, Scale, KubeObject]]:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(COINBASE_2021, COINBASE_2020),
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "Service"),
     chart_severity=Severity.LOW,
 )
@@ -92,7 +92,7 @@ def hpa_cannot_scale(scene: Scene) -> Answers:
     severity=Severity.MEDIUM,
     incidents=(COINBASE_2021,),
     alike=(COINBASE_2020,),
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "Service"),
 )
 def hpa_scale_up_held(scene: Scene) -> Answers:
@@ -177,7 +177,7 @@ def _step(policy: Any, pods: int) -> tuple[int, int] | None:
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(SLACK,),
-    about=_AUTOSCALERS,
+    about=AUTOSCALERS,
     needs=("Deployment", "Service"),
 )
 def hpa_scale_down_cliff(scene: Scene) -> Answers:
@@ -237,4 +237,80 @@ def _bounded(behavior: Any) -> bool:
     return not all(loose) if as_text(behavior.get("selectPolicy")) == "Min" else not any(loose)
 
 
-CHECKS = (hpa_cannot_scale, hpa_scale_down_cliff, hpa_scale_up_held)
+@check(
+    "vpa-against-hpa",
+    title="One autoscaler changes the request that another one measures by",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(SLACK,),
+    about=("VerticalPodAutoscaler",),
+    needs=("HorizontalPodAutoscaler", "Deployment", "StatefulSet"),
+)
+def vpa_against_hpa(scene: Scene) -> Answers:
+    """
+    What it does
+    Looks for VerticalPodAutoscalers that change running pods (`updateMode` other than `Off` and `Initial`)
+    and govern CPU or memory of a workload of which a HorizontalPodAutoscaler or a ScaledObject measures the
+    same resource as a share of its request. Resources and containers that the policy leaves out do not count.
+
+    Why it matters
+    When the load rises, the one autoscaler raises the request. The same use is then a smaller share of it, so
+    the other one removes pods, and the rest carries more: both act on one number and each undoes the other.
+
+    Incidents
+    At Slack an autoscaler that went by CPU took a web tier that waited for one that was idle, and removed
+    servers. There the network was the reason; a share of CPU that no longer tells the load is the same.
+
+    Fix
+    Let the vertical one recommend only (`updateMode: "Off"`), take the resource out of its
+    `controlledResources`, or scale by a metric that is no share of the request.
+
+    References
+    - https://github.com/kubernetes/autoscaler/blob/master/vertical-pod-autoscaler/docs/known-limitations.md
+    """
+    for vertical in scene.of("VerticalPodAutoscaler"):
+        target = as_map(vertical.spec.get("targetRef"))
+        found = scene.find(as_text(target.get("kind")), as_text(target.get("name")), vertical)
+        workload = scene.workload(found) if found is not None else None
+        if workload is None or as_text(dig(vertical.spec, "updatePolicy", "updateMode")) in {
+            "Off",
+            "Initial",
+        }:
+            yield NotApplicable(vertical, "it changes no running pod that is known")
+            continue
+        clash = [
+            (scaler, resource)
+            for scaler in scene.autoscalers_of(workload)
+            for resource, container in shares_measured(scaler)
+            if any(_governs(vertical, name, resource) for name in _names(workload, container))
+        ]
+        if not clash:
+            yield Pass(vertical)
+            continue
+        scaler, resource = clash[0]
+        yield Gap(
+            vertical,
+            f"It changes the {resource} request of {workload.object.key}, and {scaler.key} measures by it",
+            ("spec", "updatePolicy"),
+            evidence=(
+                f"updateMode: {dig(vertical.spec, 'updatePolicy', 'updateMode') or 'Auto (the default)'}",
+                *(f"{one.key}: a share of the {what} request" for one, what in clash[:3]),
+            ),
+            related=(scaler, workload.object),
+        )
+
+
+def _names(workload: Workload, container: str) -> list[str]:
+    return [container] if container else [one.name for one in workload.running]
+
+
+def _governs(vertical: KubeObject, container: str, resource: str) -> bool:
+    """Whether a vertical autoscaler sets a resource of a container; by default it sets both of all."""
+    policies = as_list(dig(vertical.spec, "resourcePolicy", "containerPolicies"))
+    named = {as_text(dig(one, "containerName")): one for one in policies}
+    policy = as_map(named.get(container, named.get("*")))
+    governed = as_list(policy.get("controlledResources")) or ["cpu", "memory"]
+    return policy.get("mode") != "Off" and resource in governed
+
+
+CHECKS = (hpa_cannot_scale, hpa_scale_down_cliff, hpa_scale_up_held, vpa_against_hpa)

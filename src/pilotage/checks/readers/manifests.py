@@ -17,6 +17,8 @@ from pilotage.checks.values import as_map
 # A mark of byte order may stand at the beginning of each.
 _DIVIDER = re.compile(r"^---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILINE)
 _CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
+_WITHOUT_METADATA = {"KubeletConfiguration"}
+"""Kinds of files that programs on a node read, and no API server."""
 _KUBERNETES = re.compile(r"^\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
 _KIND = re.compile(r"\bkind[\"']?\s*:")
 _API_VERSION = re.compile(r"^\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
@@ -149,7 +151,7 @@ def _objects(value: object, document: Document, prefix: tuple[str | int, ...]) -
         for place, item in enumerate(items):
             yield from _objects(_with_kind(item, kind, version), document, (*prefix, "items", place))
         return
-    if isinstance(value.get("metadata"), dict):
+    if isinstance(value.get("metadata"), dict) or kind in _WITHOUT_METADATA:
         yield KubeObject(value, document, prefix)
 
 

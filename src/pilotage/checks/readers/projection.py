@@ -68,7 +68,7 @@ _BODY = ("kind", "apiVersion", "metadata", "status", "data", "binaryData", "stri
 _SMALL_CHARACTERS = 4096
 _LARGE_CHARACTERS = 2**20
 _CONFIG_KEY = re.compile(r"(?i)(^traefik\.|\.(cfg|conf|tmpl|server|override)$|snippet|^config-)")
-_CONFIG_WORD = re.compile("DeschedulerPolicy|max_heap_size_bytes")
+_CONFIG_WORD = re.compile("DeschedulerPolicy|KubeletConfiguration|max_heap_size_bytes")
 _CONFIG = re.compile(
     r"^\s*(global|defaults|frontend \S+|backend \S+|listen \S+|(http|server|upstream \S+|\S+:53) *\{)\s*$",
     re.MULTILINE,

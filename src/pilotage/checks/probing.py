@@ -1,0 +1,54 @@
+"""What a probe or a health check asks: the process itself, something else, or more than it should."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pilotage.checks.serving import handler
+from pilotage.checks.values import as_list, as_text
+from pilotage.checks.workloads import Workload
+
+_HOST_FLAG = re.compile(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
+_URL_HOST = re.compile(
+    r"\b(?:https?|redis|postgres(?:ql)?|mysql|amqp|mongodb)://(?:[^/@\s]*@)?([A-Za-z0-9.-]+)"
+)
+_NETCAT = re.compile(r"\bnc\s+(?:-\w+\s+(?:\d+\s+)?)*([A-Za-z0-9.-]+)\s+\d+")
+_OWN = {"localhost", "127.0.0.1", "0.0.0.0", "::1"}  # noqa: S104 - a name to compare with, nothing listens
+_DEEP = re.compile(
+    r"/actuator/health/?$|/(?:\w+[-_.])?(?:deep|full|all|db|database|dependenc\w+|postgres|mysql|redis)(?:[-_.]?"
+    r"(?:health|check|status)\w*)?/?$",
+    re.IGNORECASE,
+)
+_HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
+
+
+def other_host(probe: Mapping[str, Any], workload: Workload) -> str:
+    """The host that a probe asks, where it is surely not the pod; else empty."""
+    kind, content = handler(probe) or ("", {})
+    if kind == "exec":
+        words = " ".join(str(word) for word in as_list(content.get("command")))
+        found = (match[1] for one in (_HOST_FLAG, _URL_HOST, _NETCAT) for match in one.finditer(words))
+        return next((host for host in found if not _is_own(host, workload)), "")
+    host = as_text(content.get("host"))
+    # With the node's network an address of the node is the pod's own.
+    own = not host or _is_own(host, workload) or workload.pod.get("hostNetwork")
+    return "" if own else host
+
+
+def _is_own(host: str, workload: Workload) -> bool:
+    bare = host.strip("\"'").lower()
+    return (
+        bare in _OWN
+        or "$" in bare
+        or not re.search("[a-z]|\\d+\\.\\d+\\.", bare)
+        or bare.startswith("127.")
+        or bare == as_text(workload.pod.get("hostname")).lower()
+    )
+
+
+def looks_deep(uri: str) -> bool:
+    """Whether a path says of itself that it looks deeper than the server that answers."""
+    path = uri.split("?", 1)[0]
+    return _DEEP.search(path) is not None and _HEALTHY_NAME.search(path) is not None
