@@ -141,7 +141,12 @@ class Controller:
 
     @cached_property
     def faces_outside(self) -> bool:
-        """Whether requests come to it from outside: by a balancer, a node's port, another route."""
+        """Whether requests come to it from outside: by a balancer, a node's port, another route.
+
+        Where no Service is among the files they are kept elsewhere, and one leads to a controller.
+        """
+        if not self.scene.has("Service", self.object):
+            return True
         if any(as_text(one.spec.get("type")) in {"LoadBalancer", "NodePort"} for one in self.services):
             return True
         if self.workload.pod.get("hostNetwork") is True:

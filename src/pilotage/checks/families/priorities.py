@@ -106,19 +106,20 @@ def priority_preempts_traffic(scene: Scene) -> Answers:
 
 @check(
     "batch-over-traffic",
-    title="Pods of a Job may push pods behind traffic aside",
+    title="Pods that serve nobody may push pods behind traffic aside",
     severity=Severity.MEDIUM,
     incidents=(),
     alike=(GRAFANA,),
-    about=("Job", "CronJob"),
+    about=("Job", "CronJob", "Deployment"),
     needs=("PriorityClass", "Service", "Deployment"),
 )
 def batch_over_traffic(scene: Scene) -> Answers:
     """
     What it does
-    Compares the priority of Jobs and CronJobs that name a class with that of the workloads to which traffic
-    from outside leads, and speaks up when a Job ranks higher and its class preempts. Classes that are not in
-    the scene are not judged.
+    Compares the priority of Jobs, CronJobs and Deployments without a Service that name a class with that of
+    the workloads to which traffic from outside leads, and speaks up when one ranks higher and its class
+    preempts; of low severity for a Deployment, which may work off what users wait for. Deployments that have
+    an account of their own, such as operators, and classes that are not in the scene are not judged.
 
     Why it matters
     When the nodes are full, the scheduler makes room for a nightly job by ending pods that serve users. How
@@ -137,7 +138,7 @@ def batch_over_traffic(scene: Scene) -> Answers:
     """
     lowest = _lowest_served(scene)
     for workload in scene.workloads:
-        if workload.kind not in {"Job", "CronJob"}:
+        if not _serves_nobody(scene, workload):
             continue
         name = as_text(workload.pod.get("priorityClassName"))
         value = _value(scene, workload) if name else None
@@ -157,7 +158,23 @@ def batch_over_traffic(scene: Scene) -> Answers:
                 (*workload.pod_path, "priorityClassName"),
                 evidence=(f"priorityClassName: {name}", f"value: {value}"),
                 related=(lowest[1],),
+                severity=Severity.LOW if workload.kind == "Deployment" else None,
             )
+
+
+def _serves_nobody(scene: Scene, workload: Workload) -> bool:
+    """Whether it works on its own: a Job, or a Deployment of an application that no Service selects."""
+    if workload.kind in {"Job", "CronJob"}:
+        return True
+    name = as_text(workload.pod.get("priorityClassName"))
+    return (
+        workload.kind == "Deployment"
+        and name not in _BUILT_IN
+        and scene.has("Service", workload.object)
+        and not scene.services_of(workload)
+        and not components.roles(workload)
+        and as_text(workload.pod.get("serviceAccountName")) in {"", "default"}
+    )
 
 
 def _lowest_served(scene: Scene) -> tuple[int, KubeObject] | None:
