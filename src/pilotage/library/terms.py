@@ -1,18 +1,18 @@
 """The controlled vocabulary: terms with labels, definitions and synonyms in two languages.
 
-The terms are data, one YAML file per kind in `vocabulary/`. A deprecated slug keeps resolving to the term
-that took its place. Organisations are an open kind: a record may name one that is not listed.
+The terms are data, one YAML file per kind in `vocabulary/`, read from the JSON file that is made of them
+(see `vocabulary.compiling`). A deprecated slug keeps resolving to the term that took its place. Organisations
+are an open kind: a record may name one that is not listed.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
-
-import yaml
 
 from pilotage.core.errors import UnknownTerm
 from pilotage.core.text import did_you_mean
@@ -64,6 +64,9 @@ FACET_LABELS: dict[str, dict[Lang, str]] = {
     "source_kind": {"en": "Kind of source", "ko": "출처 종류"},
     "status": {"en": "Status", "ko": "상태"},
 }
+
+COMPILED = "compiled.json"
+"""The file in `vocabulary/` that holds all kinds; `make docs` writes it."""
 
 _STATUS_LABELS: dict[str, dict[Lang, str]] = {
     "draft": {"en": "Draft", "ko": "초안"},
@@ -200,11 +203,11 @@ def load_vocabulary() -> Vocabulary:
     """The vocabulary that is shipped with Pilotage."""
     terms: dict[str, dict[str, Term]] = {}
     versions: dict[str, int] = {}
-    folder = resources.files("pilotage.library") / "vocabulary"
+    file = resources.files("pilotage.library") / "vocabulary" / COMPILED
+    kinds = json.loads(file.read_bytes())
     for kind in KINDS:
-        data = yaml.load((folder / f"{kind}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
-        terms[kind] = {term.slug: term for term in (_term(kind, item) for item in data["terms"])}
-        versions[kind] = data["version"]
+        terms[kind] = {term.slug: term for term in (_term(kind, item) for item in kinds[kind]["terms"])}
+        versions[kind] = kinds[kind]["version"]
     return Vocabulary(terms, versions)
 
 
