@@ -1,6 +1,6 @@
 """How the cost of search and import grows with the number of records: a table, and the chart of the docs.
 
-    python benchmarks/bench_growth.py [--sizes 1000 10000 100000] [--svg docs/explanation/growth.svg]
+    python benchmarks/bench_growth.py [--sizes 1000 10000 100000] [--svg docs/explanation/growth.svg] [--keep FILE]
 
 The peer of the search is the bare FTS5 query of `bench_search.py`, asked in turns with ours in the same run. Import is
 told per record: a flat line means that a record costs the same in a library of any size.
@@ -58,9 +58,9 @@ def filled(path: Path, count: int) -> float:
         return timed(lambda: Ingest(store, load_vocabulary()).run(candidates())) - outside
 
 
-def measure(count: int) -> Point:
+def measure(count: int, keep: Path | None = None) -> Point:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "library.db"
+        path = keep or Path(folder) / "library.db"
         made = filled(path, count)
         with open_store(str(path)) as store, sqlite3.connect(path) as bare:
             searcher = Searcher(store)
@@ -131,11 +131,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--svg", type=Path, help="write the chart to this file")
+    parser.add_argument(
+        "--keep", type=Path, help="keep the largest store in this file, for the other scripts"
+    )
     options = parser.parse_args()
     print(f"{'records':>8}  " + "  ".join(f"{name} ms" for name in SERIES))
     points = []
     for size in options.sizes:
-        point = measure(size)
+        point = measure(size, options.keep if size == max(options.sizes) else None)
         points.append(point)
         cells = "  ".join(
             f"{value:>{len(name) + 3}.2f}" for name, value in zip(SERIES, point.spent, strict=True)

@@ -1,11 +1,11 @@
 """`pilotage serve` against Datasette serving the exported SQLite file, on the same machine, in turns.
 
-    python benchmarks/bench_web.py [--seconds 8] [--requests 20000] [--records N] [--workers 1]
+    python benchmarks/bench_web.py [--seconds 8] [--requests 20000] [--records N] [--keep FILE] [--workers 1]
 
 Both answer JSON: a full-text search of ten hits, and one record. `one` repeats a single address, as a page that is
 looked at by many does; `many` walks over 2,000 different queries, so that no answer is asked for twice in a row of
 2,000. Then the memory of our process before and after a number of requests. With `--records` generated records take
-the place of the bundled ones, and p95 is printed by route.
+the place of the bundled ones, and p95 is printed by route; `--keep` takes them from a store that `bench_growth.py` kept.
 """
 
 from __future__ import annotations
@@ -48,16 +48,18 @@ ROUTES = (
 )  # fmt: skip
 
 
-def build(folder: Path, count: int) -> tuple[Path, Path, list[str]]:
+def build(folder: Path, count: int, kept: Path | None = None) -> tuple[Path, Path, list[str]]:
     """The store, the exported file, ids."""
-    path, exported = folder / "library.db", folder / "incidents.db"
-    store = open_store(str(path), create=True)
-    candidates = (
-        (Candidate(item, f"record {n}", "generated") for n, item in enumerate(records(count)))
-        if count
-        else bundled_candidates()
-    )
-    Ingest(store, load_vocabulary()).run(candidates)
+    path, exported = kept or folder / "library.db", folder / "incidents.db"
+    there = path.exists()
+    store = open_store(str(path), create=not there)
+    if not there:
+        candidates = (
+            (Candidate(item, f"record {n}", "generated") for n, item in enumerate(records(count)))
+            if count
+            else bundled_candidates()
+        )
+        Ingest(store, load_vocabulary()).run(candidates)
     write_file(exporter_named("sqlite"), store.iterate(Filters(withdrawn=True), "public"), exported)
     ids = store.ids("public")[:500]
     store.close()
@@ -200,6 +202,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=8)
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--records", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="keep (and reuse) the store in this file")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     if shutil.which("wrk") is None:
@@ -208,7 +211,7 @@ def main() -> None:
     ours, theirs = free_port(), free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path, exported, ids = build(folder, options.records)
+        path, exported, ids = build(folder, options.records, options.keep)
         print(
             f"{len(ids)} ids, {CONNECTIONS} connections, load average {os.getloadavg()[0]:.1f} at the start"
         )
