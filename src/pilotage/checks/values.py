@@ -152,8 +152,13 @@ def human_bytes(number: Decimal | float) -> str:
     return f"{size:.4g} GiB"
 
 
+_DAY = 86_400
+
+
 def human_seconds(seconds: float) -> str:
-    """`90 s`, `15 min`, `2 h`: a duration as people read it."""
+    """`90 s`, `15 min`, `2 h`, `90 d`: a duration as people read it."""
+    if seconds >= 2 * _DAY:
+        return f"{round(seconds / _DAY, 1):g} d"
     if seconds and seconds % 3600 == 0:
         return f"{seconds / 3600:g} h"
     if seconds >= 300 and seconds % 60 == 0:  # noqa: PLR2004

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from pilotage.checks.absence import surely_absent
+from pilotage.checks.absence import folder_of, surely_absent
 from pilotage.checks.certificate import Certificate, NotACertificate, first_in_pem
 from pilotage.checks.model import (
     Answer,
@@ -17,6 +17,7 @@ from pilotage.checks.model import (
     Confidence,
     Gap,
     NotApplicable,
+    Operation,
     Pass,
     Severity,
     Unknown,
@@ -24,7 +25,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, duration, human_seconds
 
 KIAM = "dfds-2020-01-21-kiam-server-certificate-expired"
 TEAMS = "microsoft-2020-02-03-teams-expired-auth-certificate"
@@ -36,6 +37,8 @@ LATER_ROUTES = "dfds-2021-09-17-traefik-1-7-bad-secret-504"
 ROUTES = ("Ingress", "IngressRoute", "HTTPProxy", "Gateway")
 HOOKS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService")
 _SOON = timedelta(days=21)
+_ENOUGH_SECONDS = 7 * 86_400
+_LONG_LIVED_SECONDS = 30 * 86_400
 _GATEWAY_API = "gateway.networking.k8s.io"
 _LONGEST_BUNDLE = 400_000
 
@@ -291,7 +294,7 @@ def _absent_secret(scene: Scene, use: _Use, made: set[str]) -> Answer:
     automatic = automatic or use.route.annotations.get("kubernetes.io/tls-acme") == "true"
     if automatic or use.secret in made:
         return NotApplicable(use.route, "a controller makes its Secret")
-    if not surely_absent(scene, "Secret", use.route, use.namespace):
+    if not _keeps_certificates(scene, use):
         return Unknown(f"Secret `{use.secret}` is not among the files", use.route, use.path)
     return Gap(
         use.route,
@@ -299,6 +302,20 @@ def _absent_secret(scene: Scene, use: _Use, made: set[str]) -> Answer:
         use.path,
         evidence=(f"secretName: {use.secret}",),
         confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+    )
+
+
+def _keeps_certificates(scene: Scene, use: _Use) -> bool:
+    """Whether the files would hold the Secret if there was one: they hold others of its type."""
+    if not surely_absent(scene, "Secret", use.route, use.namespace):
+        return False
+    if scene.live:
+        return True
+    wanted, folder = use.namespace or use.route.namespace, folder_of(use.route)
+    return any(
+        one.namespace == wanted and (wanted or folder_of(one) == folder)
+        for one in scene.of("Secret")
+        if one.data.get("type") == "kubernetes.io/tls" or _text_of(one, "tls.crt") is not None
     )
 
 
@@ -366,4 +383,65 @@ def _covered(found: Certificate, host: str) -> bool:
     return host in found.names if host.startswith("*.") else found.covers(host)
 
 
-CHECKS = (ing_tls_expiry, ing_tls_name_mismatch, ing_tls_secret_broken)
+@check(
+    "cert-renews-late",
+    title="A certificate is renewed so late that nobody can step in when that fails",
+    severity=Severity.MEDIUM,
+    incidents=(),
+    alike=(KIAM, TEAMS),
+    about=("Certificate",),
+)
+def cert_renews_late(scene: Scene) -> Answers:
+    """
+    What it does
+    Compares `renewBefore` or `renewBeforePercentage` of cert-manager's Certificates with seven days.
+    Certificates that live for less than thirty days are short on purpose and are left alone, as are those
+    that say nothing: cert-manager then renews when a third of their life is left.
+
+    Why it matters
+    A renewal fails for reasons outside of the cluster: a limit of the issuer, a changed DNS zone, a key that
+    was taken away. What is left of the old certificate is the time in which somebody can notice and mend it;
+    a day is a weekend too short.
+
+    Incidents
+    At DFDS and at Microsoft Teams a certificate ran out in use, and the time to notice was nil. Both were
+    renewed by hand; the end is the same for one whose automatic renewal failed the day before.
+
+    Fix
+    Leave `renewBefore` away or set it to a third of `duration`, and alert on certificates that are not ready.
+
+    References
+    - https://cert-manager.io/docs/usage/certificate/#renewal
+    """
+    for one in scene.of("Certificate"):
+        life = duration(one.spec.get("duration", "2160h"))
+        left, key = _left_at_renewal(one, life)
+        if life is None or left is None:
+            yield NotApplicable(one, "it leaves the time of renewal to cert-manager")
+        elif life < _LONG_LIVED_SECONDS:
+            yield NotApplicable(one, "it is short-lived on purpose")
+        elif left >= _ENOUGH_SECONDS:
+            yield Pass(one)
+        else:
+            yield Gap(
+                one,
+                f"It is renewed {human_seconds(left)} before it ends, of a life of {human_seconds(life)}",
+                ("spec", key),
+                evidence=(
+                    f"{key}: {one.spec.get(key)}",
+                    f"duration: {one.spec.get('duration', '2160h (the default)')}",
+                ),
+                patch=(Operation("remove", ("spec", key)),),
+            )
+
+
+def _left_at_renewal(one: KubeObject, life: float | None) -> tuple[float | None, str]:
+    """Seconds of its life that are left when it is renewed, and the field that says so."""
+    share = as_int(one.spec.get("renewBeforePercentage"))
+    if share is not None and life is not None:
+        return life * share / 100, "renewBeforePercentage"
+    stated = one.spec.get("renewBefore")
+    return None if stated is None else duration(stated), "renewBefore"
+
+
+CHECKS = (cert_renews_late, ing_tls_expiry, ing_tls_name_mismatch, ing_tls_secret_broken)

@@ -63,8 +63,8 @@ def hp_empty_backend(scene: Scene) -> Answers:
     What it does
     Follows `use_backend` and `default_backend` (by name, and through maps that are at hand) to backends
     that have no server and do not answer by themselves (`http-request return`, `redirect`, `errorfile`, a
-    service). `haproxy -c` accepts them. Where no backend at all has a server, something adds them at run
-    time, and nothing is said.
+    service). `haproxy -c` accepts them. Where no backend at all has a server and a `stats socket` is open,
+    something adds them at run time, and nothing is said.
 
     Why it matters
     Every request that gets there is answered with 503. It is what remains when a template finds nothing to
@@ -91,7 +91,7 @@ def hp_empty_backend(scene: Scene) -> Answers:
                 yield Pass(proxy)
             elif _answers(proxy) or _MEANT_EMPTY.search(proxy.name):
                 yield NotApplicable(proxy, "it is meant to have no server")
-            elif not any(other.servers for other in config.proxies):
+            elif _filled_at_run_time(config):
                 yield NotApplicable(proxy, "no backend here has a server: something adds them at run time")
             else:
                 lead = leads[proxy.name]
@@ -104,6 +104,13 @@ def hp_empty_backend(scene: Scene) -> Answers:
                     confidence=Confidence.MEDIUM if proxy.conditional else Confidence.HIGH,
                     related=(lead.proxy,),
                 )
+
+
+def _filled_at_run_time(config: HaproxyConfig) -> bool:
+    """Whether servers seem to come through a socket: none is written anywhere, and one is open."""
+    return not any(other.servers for other in config.proxies) and any(
+        any(section.all("stats socket")) for section in config.of("global")
+    )
 
 
 def _leads_by_name(config: HaproxyConfig) -> dict[str, Lead]:
