@@ -10,7 +10,6 @@ Nothing in the output depends on the machine, its settings or the time.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import json
 import os
@@ -24,7 +23,6 @@ from typing import Any
 
 import click
 import yaml
-from pydantic import BaseModel, SecretStr
 
 from pilotage.checks.reports.schema import FILE as CHECK_SCHEMA_FILE
 from pilotage.checks.reports.schema import report_schema
@@ -32,7 +30,7 @@ from pilotage.checks.reports.schema import schema_text as check_schema_text
 from pilotage.cli.lazy import LazyGroup
 from pilotage.cli.main import exit_code, pilotage, run
 from pilotage.core.errors import all_errors
-from pilotage.core.settings import FILE, PREFIX, Settings
+from pilotage.core.settings import FILE, PREFIX, Setting, known_settings
 from pilotage.library.bundled import bundled_files
 from pilotage.library.exporters.table import EXPORTERS
 from pilotage.library.importers.detect import IMPORTERS
@@ -112,7 +110,7 @@ def cli_page() -> str:
 
 def settings_page() -> str:
     """Every setting."""
-    rows = [row for name, field in Settings.model_fields.items() for row in _settings(name, field)]
+    rows = [_setting(one) for one in known_settings().values()]
     return page(
         "Settings",
         f"A flag beats a variable, a variable beats `{FILE}` in the working directory, the file beats the"
@@ -128,24 +126,14 @@ def settings_page() -> str:
     )
 
 
-def _settings(name: str, field: Any) -> list[tuple[str, ...]]:
-    section = field.annotation
-    if inspect.isclass(section) and issubclass(section, BaseModel):
-        return [_setting(f"{name}.{key}", inner) for key, inner in section.model_fields.items()]
-    return [_setting(name, field)]
-
-
-def _setting(key: str, field: Any) -> tuple[str, ...]:
-    kind = field.annotation.__name__ if inspect.isclass(field.annotation) else str(field.annotation)
+def _setting(one: Setting) -> tuple[str, ...]:
     # The one default that differs from machine to machine.
-    default = "`library.db` in the user's data folder" if key == "store.url" else _shown(field.get_default())
-    kind = re.sub(r"tuple\[(\w+), \.\.\.\]|^tuple$", r"list of str", kind).replace("pydantic.types.", "")
-    return f"`{key}`", f"`{PREFIX}{key.replace('.', '__').upper()}`", kind, default, field.description or ""
+    default = "`library.db` in the user's data folder" if one.key == "store.url" else _shown(one.default)
+    kind = "list of str" if one.kind.startswith("tuple") else one.kind
+    return f"`{one.key}`", f"`{one.variable}`", kind, default, one.meaning
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, SecretStr):
-        value = value.get_secret_value()
     if value in ("", (), None):
         return "empty"
     return f"`{json.dumps(value, default=str)}`"

@@ -12,7 +12,6 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from pydantic import SecretStr
 
 from pilotage.core.settings import LibrarySettings, Settings, WebSettings
 from rig.mcp_library import COREDNS_ID, PRIVATE, PRIVATE_ID, PUBLIC, SECRET, answer_of, build, talk
@@ -34,7 +33,7 @@ def address(store_url: str) -> Iterator[str]:
         # The command line's flag must not open the door to the network.
         library=LibrarySettings(include_private=True, semantic=False),
         web=WebSettings(
-            token=SecretStr(TOKEN),
+            token=TOKEN,
             allowed_hosts=("incidents.example.com",),
             base_url="https://library.example.org",
         ),

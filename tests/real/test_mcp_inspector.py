@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from pilotage.core.settings import LibrarySettings, Settings, WebSettings
 from rig.inspector import Inspector, inspector
@@ -37,7 +36,7 @@ def target(request: pytest.FixtureRequest, store_url: str) -> Iterator[list[str]
         program = str(Path(sys.executable).with_name("pilotage"))
         yield [program, "mcp", "--store", store_url, "-e", "PILOTAGE_LIBRARY__SEMANTIC=false"]
         return
-    settings = Settings(library=LibrarySettings(semantic=False), web=WebSettings(token=SecretStr(TOKEN)))
+    settings = Settings(library=LibrarySettings(semantic=False), web=WebSettings(token=TOKEN))
     with served(settings, store_url) as address:
         yield [f"{address}/mcp", "--transport", "http"]
 
@@ -74,7 +73,7 @@ def test_an_error_is_told(tool: Inspector, target: list[str]) -> None:
 
 
 def test_the_token_goes_in_a_header(tool: Inspector, store_url: str) -> None:
-    settings = Settings(library=LibrarySettings(semantic=False), web=WebSettings(token=SecretStr(TOKEN)))
+    settings = Settings(library=LibrarySettings(semantic=False), web=WebSettings(token=TOKEN))
     with served(settings, store_url) as address:
         target = [f"{address}/mcp", "--transport", "http"]
         header = ["--header", f"Authorization: Bearer {TOKEN}"]

@@ -18,7 +18,7 @@ import httpx
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from pilotage.core.settings import Settings
+from pilotage.core.settings import LibrarySettings, Settings, WebSettings
 from pilotage.library.canonical import digest
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.entry import index_entry
@@ -154,7 +154,9 @@ def with_private(path: Path, copy: Path) -> Path:
 
 def make_app(store: Store, *, token: str = TOKEN, base_url: str = "") -> FastAPI:
     """The app over a store, by words alone."""
-    settings = Settings(web={"token": token, "base_url": base_url}, library={"semantic": False})  # type: ignore[arg-type]
+    settings = Settings(
+        web=WebSettings(token=token, base_url=base_url), library=LibrarySettings(semantic=False)
+    )
     return create_app(settings, Catalogue(store))
 
 

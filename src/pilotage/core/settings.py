@@ -1,23 +1,21 @@
 """Settings: flags beat `PILOTAGE_A__B` variables, these beat `pilotage.toml`, these beat the defaults.
 
-Read once by `cli` and passed down. An unknown key is an error, in the file as in the environment.
+Read once by `cli` and passed down. An unknown key is an error, in the file as in the environment. Plain data
+classes: a library that validates settings would take longer to import than a command takes to answer.
 """
 
 from __future__ import annotations
 
+import importlib
+import json
+import math
 import os
-import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
 
 from pilotage.core.errors import ConfigError
 from pilotage.core.text import did_you_mean
@@ -27,7 +25,7 @@ FILE = "pilotage.toml"
 NOT_SETTINGS = frozenset({"PILOTAGE_REQUIRE_REAL"})
 """Variables of ours that are no settings: read by the tests only."""
 TABLES_OF_OTHERS = frozenset({"checks"})
-"""Tables of the file that are no settings: `[checks]` is what a team has decided about findings."""
+"""Tables of the file that are no settings: `[checks]` holds the house rules of a team."""
 
 
 def default_store() -> str:
@@ -35,102 +33,128 @@ def default_store() -> str:
     return "sqlite:///" + str(Path(platformdirs.user_data_dir("pilotage", appauthor=False)) / "library.db")
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+def _setting(default: Any, meaning: str, **limits: Any) -> Any:
+    """A setting with its meaning; `least`, `above`, `most` and `among` limit its value."""
+    return field(default=default, metadata={"meaning": meaning, **limits})
 
 
-class StoreSettings(_Section):
+@dataclass(frozen=True)
+class StoreSettings:
     """Where the records are kept."""
 
-    url: str = Field(default_factory=default_store)
-    """`sqlite:///PATH` (or just a path) for one file, `postgresql://…` for a server."""
-
-    busy_seconds: float = Field(default=60.0, gt=0)
-    """How long a writer waits for another one before it gives up, in seconds."""
-
-
-class LibrarySettings(_Section):
-    """How the library answers."""
-
-    include_private: bool = False
-    """Whether answers and exports show private records."""
-
-    semantic: bool = True
-    """Whether search uses vectors when the extra `[semantic]` is installed."""
-
-    redact_words: tuple[str, ...] = ()
-    """Words (names of people, customers, projects) that are blacked out in every private import."""
-
-
-class WebSettings(_Section):
-    """How the pages, the REST API and MCP are served."""
-
-    host: str = "127.0.0.1"
-    """Address to listen on. Behind a name, set `allowed_hosts` as well."""
-
-    port: int = Field(default=8000, ge=0, le=65535)
-    """Port to listen on; 0 takes a free one."""
-
-    workers: int = Field(default=1, ge=1, le=64)
-    """Number of processes that answer."""
-
-    token: SecretStr = SecretStr("")
-    """Requests with this token (`Authorization: Bearer …`) also see private records; empty: none do."""
-
-    allowed_hosts: tuple[str, ...] = ()
-    """Host names, besides loopback, under which people reach the server; MCP refuses others."""
-
-    base_url: str = ""
-    """Public address of the pages (`https://incidents.example.com`); empty: that of the request."""
-
-    allow_cluster: bool = False
-    """Whether agents may have the cluster of this machine's kubeconfig checked (MCP, reading only)."""
-
-
-class Settings(BaseSettings):
-    """All settings of Pilotage."""
-
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="forbid",
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        toml_file=FILE,
-        use_attribute_docstrings=True,
+    url: str = field(
+        default_factory=default_store,
+        metadata={
+            "meaning": "`sqlite:///PATH` (or just a path) for one file, `postgresql://…` for a server."
+        },
+    )
+    busy_seconds: float = _setting(
+        60.0, "How long a writer waits for another one before it gives up, in seconds.", above=0
     )
 
-    store: StoreSettings = StoreSettings()
-    """Where the records are kept."""
 
-    library: LibrarySettings = LibrarySettings()
+@dataclass(frozen=True)
+class LibrarySettings:
     """How the library answers."""
 
-    web: WebSettings = WebSettings()
+    include_private: bool = _setting(False, "Whether answers and exports show private records.")
+    semantic: bool = _setting(True, "Whether search uses vectors when the extra `[semantic]` is installed.")
+    redact_words: tuple[str, ...] = _setting(
+        (),
+        "Words (names of people, customers, projects) that are blacked out in every private import.",
+    )
+
+
+@dataclass(frozen=True)
+class WebSettings:
     """How the pages, the REST API and MCP are served."""
 
-    lang: str = Field(default="", pattern="^(en|ko)?$")
-    """Language of answers, `en` or `ko`; empty means that of the locale."""
+    host: str = _setting("127.0.0.1", "Address to listen on. Behind a name, set `allowed_hosts` as well.")
+    port: int = _setting(8000, "Port to listen on; 0 takes a free one.", least=0, most=65535)
+    workers: int = _setting(1, "Number of processes that answer.", least=1, most=64)
+    token: str = field(
+        default="",
+        repr=False,
+        metadata={
+            "meaning": "Requests with this token (`Authorization: Bearer …`) also see private records; empty:"
+            " none do."
+        },
+    )
+    allowed_hosts: tuple[str, ...] = _setting(
+        (), "Host names, besides loopback, under which people reach the server; MCP refuses others."
+    )
+    base_url: str = _setting(
+        "", "Public address of the pages (`https://incidents.example.com`); empty: that of the request."
+    )
+    allow_cluster: bool = _setting(
+        False, "Whether agents may have the cluster of this machine's kubeconfig checked (MCP, reading only)."
+    )
+    own_checks: tuple[str, ...] = _setting(
+        (), "Files, folders and globs of checks of your own, offered and run beside those that are shipped."
+    )
+    accept_own_checks: bool = _setting(
+        False, "Whether a request may bring checks of its own along, to be run once."
+    )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then the environment, then the file."""
-        return init_settings, env_settings, _File(settings_cls)
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of Pilotage."""
+
+    store: StoreSettings = field(default_factory=StoreSettings)
+    library: LibrarySettings = field(default_factory=LibrarySettings)
+    web: WebSettings = field(default_factory=WebSettings)
+    lang: str = _setting(
+        "", "Language of answers, `en` or `ko`; empty means that of the locale.", among=("", "en", "ko")
+    )
 
 
-class _File(TomlConfigSettingsSource):
-    def __call__(self) -> dict[str, Any]:
-        """What the file says, without the tables that other parts read for themselves."""
-        return {key: value for key, value in super().__call__().items() if key not in TABLES_OF_OTHERS}
+SECTIONS: dict[str, type] = {"store": StoreSettings, "library": LibrarySettings, "web": WebSettings}
+"""Name of each table of the file and the class that holds it."""
 
 
-def load(overrides: dict[str, Any]) -> Settings:
+@dataclass(frozen=True)
+class Setting:
+    """One setting.
+
+    Attributes:
+        key: its name with that of its section, as in `store.url`.
+        kind: its type, as written.
+        default: what holds when nothing is said.
+        meaning: what it does.
+        limits: what its value must keep to.
+    """
+
+    key: str
+    kind: str
+    default: Any
+    meaning: str
+    limits: Mapping[str, Any]
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return PREFIX + self.key.replace(".", "__").upper()
+
+
+def known_settings() -> dict[str, Setting]:
+    """Every setting by its key."""
+    plain = Settings()
+    found = [_described(f"{name}.", one, getattr(plain, name)) for name, one in SECTIONS.items()]
+    return {one.key: one for group in (*found, _described("", Settings, plain)) for one in group}
+
+
+def _described(prefix: str, section: type, plain: Any) -> list[Setting]:
+    return [
+        Setting(
+            prefix + one.name, str(one.type), getattr(plain, one.name), one.metadata["meaning"], one.metadata
+        )
+        for one in fields(section)
+        if one.metadata
+    ]
+
+
+def load(overrides: Mapping[str, Any]) -> Settings:
     """The settings in force.
 
     Args:
@@ -139,38 +163,168 @@ def load(overrides: dict[str, Any]) -> Settings:
     Raises:
         ConfigError: a key or variable is unknown or its value is wrong; the message says where it stands.
     """
-    _refuse_unknown_variables()
+    known = known_settings()
+    values: dict[str, Any] = {}
+    for key, where, value in (*_of_file(), *_of_environment(), *_of_table(overrides, "flag")):
+        setting = known.get(key)
+        if setting is None:
+            names = [name.rpartition(".")[2] for name in known]
+            raise ConfigError(
+                f"{where}: there is no setting '{key}'",
+                hint=did_you_mean(key.rpartition(".")[2], names) or "See docs/reference/settings.md.",
+            )
+        values[key] = _checked(setting, value, where)
+    sections = {
+        name: section(
+            **{key.partition(".")[2]: one for key, one in values.items() if key.startswith(f"{name}.")}
+        )
+        for name, section in SECTIONS.items()
+    }
+    return Settings(**sections, **{key: one for key, one in values.items() if "." not in key})
+
+
+_Said = tuple[str, str, Any]
+"""(key, where it stands, value)."""
+
+
+def _of_table(table: Mapping[str, Any], where: str) -> Iterator[_Said]:
+    for name, value in table.items():
+        if name not in SECTIONS:
+            yield name, where, value
+        elif isinstance(value, Mapping):
+            yield from ((f"{name}.{key}", where, inner) for key, inner in value.items())
+        else:
+            raise ConfigError(f"{where}: '{name}' is a table of settings, not a value", hint=_example(name))
+
+
+def _example(section: str) -> str:
+    key = next(key for key in known_settings() if key.startswith(f"{section}."))
+    return f"Write a table [{section}] in {FILE}, or set {PREFIX}{key.replace('.', '__').upper()}."
+
+
+def _of_file() -> Iterator[_Said]:
+    path = Path(FILE)
+    if not path.is_file():
+        return
+    # Most have no such file, and its reader takes as long to import as the rest of this module.
+    tomllib = importlib.import_module("tomllib")
     try:
-        return Settings(**overrides)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(
-            f"setting '{key}': {first['msg']}",
-            hint=f"Set in {FILE}, by {PREFIX}{key.replace('.', '__').upper()}, or by a flag. "
-            + did_you_mean(key.rpartition(".")[2], _keys()),
-        ) from error
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{FILE}: {error}", hint="Mend the file, or move it away.") from error
+    except OSError as error:
+        raise ConfigError(
+            f"{FILE} cannot be read: {error.strerror}", hint="Check its permissions, or move it away."
+        ) from error
+    yield from _of_table({key: value for key, value in table.items() if key not in TABLES_OF_OTHERS}, FILE)
 
 
-def _keys() -> list[str]:
-    names = list(Settings.model_fields)
-    for field in Settings.model_fields.values():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            names += field.annotation.model_fields
-    return names
-
-
-def _refuse_unknown_variables() -> None:
-    # pydantic-settings ignores a misspelt top-level variable in silence.
-    sections = {name.upper() for name in Settings.model_fields}
-    for variable in os.environ:
+def _of_environment() -> Iterator[_Said]:
+    # A variable of a whole section (JSON) comes before those of its single keys, which beat it.
+    for variable in sorted(os.environ):
         if not variable.startswith(PREFIX) or variable in NOT_SETTINGS:
             continue
-        section = variable.removeprefix(PREFIX).partition("__")[0].upper()
-        if section not in sections and not section.startswith("_"):
+        section, _, key = variable.removeprefix(PREFIX).lower().partition("__")
+        if section.startswith("_"):
+            continue
+        names = [one.name.upper() for one in fields(Settings)]
+        if section.upper() not in names:
             raise ConfigError(
                 f"environment variable {variable} is not a setting",
-                hint=did_you_mean(section, sorted(sections)) or "See docs/reference/settings.md.",
+                hint=did_you_mean(section.upper(), names) or "See docs/reference/settings.md.",
             )
+        value = os.environ[variable]
+        where = f"environment variable {variable}"
+        if section in SECTIONS and not key:
+            yield from _of_table({section: _table(value, where)}, where)
+        else:
+            yield f"{section}.{key}" if key else section, where, value
+
+
+def _table(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{where} is no JSON", hint="Write a table as JSON, or set its keys one by one."
+        ) from error
+
+
+def _checked(setting: Setting, value: Any, where: str) -> Any:
+    """The value in its type, when it keeps to the limits of the setting.
+
+    Raises:
+        ConfigError: it does not.
+    """
+    try:
+        found = _READERS[setting.kind](value)
+        _limit(found, setting.limits)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(
+            f"{where}: setting '{setting.key}' {error}",
+            hint=f"Set in {FILE}, by {setting.variable}, or by a flag.",
+        ) from error
+    return found
+
+
+def _limit(value: Any, limits: Mapping[str, Any]) -> None:
+    among = limits.get("among")
+    if among is not None and value not in among:
+        raise ValueError(f"is one of {', '.join(one for one in among if one)}, not {value!r}")
+    if "above" in limits and not value > limits["above"]:
+        raise ValueError(f"must be above {limits['above']}, not {value}")
+    if "least" in limits and not limits["least"] <= value <= limits["most"]:
+        raise ValueError(f"must be {limits['least']} to {limits['most']}, not {value}")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"must be text, not {type(value).__name__}")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    words = {"true": True, "1": True, "yes": True, "on": True}
+    words |= {"false": False, "0": False, "no": False, "off": False}
+    found = value if isinstance(value, bool) else words.get(value.lower()) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError(f"must be true or false, not {value!r}")
+    return found
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError(f"must be a whole number, not {value!r}")
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ValueError(f"must be a whole number, not {value!r}") from error
+
+
+def _number(value: Any) -> float:
+    try:
+        found = math.nan if isinstance(value, bool) else float(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"must be a number, not {value!r}") from error
+    if not math.isfinite(found):
+        raise ValueError(f"must be a number, not {value!r}")
+    return found
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    try:
+        listed = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, str) for one in listed):
+        raise ValueError(f"must be a list of texts (as JSON in a variable), not {value!r}")
+    return tuple(listed)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "str": _text,
+    "bool": _truth,
+    "int": _whole,
+    "float": _number,
+    "tuple[str, ...]": _texts,
+}

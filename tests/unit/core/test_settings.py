@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pilotage.core.errors import ConfigError
-from pilotage.core.settings import load
+from pilotage.core.settings import StoreSettings, known_settings, load
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +65,92 @@ def test_a_broken_file_is_one_clear_error(elsewhere: Path) -> None:
 def test_the_table_of_the_checks_is_no_setting(elsewhere: Path) -> None:
     (elsewhere / "pilotage.toml").write_text('lang = "ko"\n[checks]\nfail_on = "low"\n')
     assert load({}).lang == "ko"
+
+
+def test_a_number_in_words_and_one_out_of_range_say_what_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, said in (("0", "above 0"), ("nan", "a number"), ("inf", "a number"), ("", "a number")):
+        monkeypatch.setenv("PILOTAGE_STORE__BUSY_SECONDS", value)
+        with pytest.raises(ConfigError, match=said):
+            load({})
+    monkeypatch.delenv("PILOTAGE_STORE__BUSY_SECONDS")
+    monkeypatch.setenv("PILOTAGE_WEB__PORT", "65536")
+    with pytest.raises(ConfigError, match="0 to 65535") as caught:
+        load({})
+    assert "PILOTAGE_WEB__PORT" in caught.value.message
+
+
+def test_a_language_that_is_not_spoken_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTAGE_LANG", "de")
+    with pytest.raises(ConfigError, match="one of en, ko"):
+        load({})
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("true", True), ("1", True), ("YES", True), ("off", False), ("0", False)]
+)
+def test_truth_has_many_words(text: str, found: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTAGE_LIBRARY__INCLUDE_PRIVATE", text)
+    assert load({}).library.include_private is found
+
+
+def test_a_list_in_a_variable_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTAGE_LIBRARY__REDACT_WORDS", '["Falcon", "오리온"]')
+    assert load({}).library.redact_words == ("Falcon", "오리온")
+    for wrong in ("Falcon", '{"a": 1}', "[1]"):
+        monkeypatch.setenv("PILOTAGE_LIBRARY__REDACT_WORDS", wrong)
+        with pytest.raises(ConfigError, match="list of texts"):
+            load({})
+
+
+def test_a_section_in_a_variable_is_json_and_its_single_keys_beat_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTAGE_STORE", '{"url": "a.db", "busy_seconds": 3}')
+    monkeypatch.setenv("PILOTAGE_STORE__URL", "b.db")
+    assert load({}).store == StoreSettings("b.db", 3.0)
+    for wrong in ("a.db", "3", '"a.db"'):
+        monkeypatch.setenv("PILOTAGE_STORE", wrong)
+        with pytest.raises(ConfigError, match="PILOTAGE_STORE"):
+            load({})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('store = "x.db"\n', "'store' is a table"),
+        ("[store]\nurl = 5\n", "store.url"),
+        ("[web]\nport = true\n", "web.port"),
+        ("[web]\nworkers = 1.5\n", "web.workers"),
+        ('[library]\nsemantic = "maybe"\n', "true or false"),
+        ("nothing = 1\n", "no setting 'nothing'"),
+        ("[other]\na = 1\n", "no setting 'other'"),
+    ],
+)
+def test_a_wrong_file_names_file_and_key(text: str, said: str, elsewhere: Path) -> None:
+    (elsewhere / "pilotage.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load({})
+    assert caught.value.message.startswith("pilotage.toml: ")
+    assert said in caught.value.message
+
+
+def test_a_file_in_another_encoding_is_one_clear_error(elsewhere: Path) -> None:
+    (elsewhere / "pilotage.toml").write_bytes('lang = "ko" # 한'.encode("utf-16"))
+    with pytest.raises(ConfigError, match=r"pilotage\.toml"):
+        load({})
+
+
+def test_every_setting_has_a_variable_that_sets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {"str": "en", "int": "2", "float": "2.5", "tuple[str, ...]": '["x"]'}
+    for setting in known_settings().values():
+        word = str(not setting.default) if setting.kind == "bool" else words[setting.kind]
+        monkeypatch.setenv(setting.variable, word)
+    changed = load({})
+    for setting in known_settings().values():
+        section, _, name = setting.key.rpartition(".")
+        value = getattr(getattr(changed, section) if section else changed, name)
+        assert value != setting.default, setting.key
+
+
+def test_the_token_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTAGE_WEB__TOKEN", "open-sesame")
+    assert load({}).web.token == "open-sesame"
+    assert "sesame" not in repr(load({}))
