@@ -46,5 +46,5 @@ def test_durations_of_go_and_haproxy(text: object, unit: str, seconds: float | N
     assert duration(text, unit=unit) == seconds
 
 
-def test_bytes_are_said_in_the_unit_that_manifests_use() -> None:
-    assert [human_bytes(size) for size in (512 * 2**20, 2 * 2**30)] == ["512Mi", "2Gi"]
+def test_bytes_are_said_in_powers_of_two() -> None:
+    assert [human_bytes(size) for size in (512 * 2**20, 2 * 2**30)] == ["512 MiB", "2 GiB"]
