@@ -62,6 +62,13 @@ class UnknownTerm(InvalidInput):
     summary = "A slug or a field does not exist. The hint names the nearest known ones."
 
 
+class TooLarge(InvalidInput):
+    """What was sent is longer than this door takes; the message names the limit."""
+
+    code = "too-large"
+    summary = "What was sent is longer than is taken here. The message names the limit."
+
+
 class NotFound(UserError):
     """No such record, revision or file."""
 

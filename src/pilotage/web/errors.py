@@ -22,6 +22,7 @@ from pilotage.core.errors import (
     NotFound,
     PilotageError,
     StoreError,
+    TooLarge,
     Unreachable,
     UserError,
 )
@@ -34,6 +35,7 @@ RETRY_SECONDS = 3
 _STATUS: tuple[tuple[type[PilotageError], int], ...] = (
     (NotFound, 404),
     (Conflict, 409),
+    (TooLarge, 413),
     (UserError, 400),
     (StoreError, 503),
     (Unreachable, 503),
