@@ -15,20 +15,17 @@ class CheckItem(Out):
     """A check in a list."""
 
     id: str
-    """Pass it to explain_check, or as select to check_manifests."""
     title: str
-    """What is wrong when it fires."""
     family: str
     severity: Level
     incidents: list[str] | None = None
-    """Ids of incidents that it cites, for get_incident; absent: it rests on documentation."""
+    """Ids; none: rests on documentation."""
 
 
 class ListChecksAnswer(Paged):
     """What list_checks answers."""
 
     families: list[str] | None = None
-    """On the first page without a filter: all families."""
     checks: list[CheckItem]
 
 
@@ -36,11 +33,9 @@ class CheckIncident(Out):
     """An incident that a check cites."""
 
     id: str
-    """Pass it to get_incident."""
     line: str | None = None
-    """Organisation, year and title."""
     exact: bool
-    """Whether this very gap caused it; else it shows the same mechanism."""
+    """This very gap; else the same mechanism."""
 
 
 class ExplainAnswer(Out):
@@ -51,33 +46,30 @@ class ExplainAnswer(Out):
     family: str
     severity: Level
     about: list[str]
-    """Kinds of objects that it looks at; `*` means whatever there is."""
+    """Kinds of objects."""
     needs: list[str] | None = None
-    """Kinds without which it cannot tell."""
+    """Kinds that it needs."""
     page: dict[str, str]
-    """Sections in Markdown."""
+    """By section."""
     incidents: list[CheckIncident]
     left_out: list[str] | None = None
-    """Sections that max_tokens left no room for."""
 
 
 class FindingItem(Out):
     """A finding."""
 
     check: str
-    """Pass it to explain_check."""
     severity: Level
     place: str
-    """file:line:column, or the object and the path of a live cluster."""
+    """file:line:column, or object and path."""
     object: str | None = None
     message: str
     evidence: list[str] | None = None
     fix: str | None = None
     incidents: list[CheckIncident] | None = None
     count: int | None = None
-    """For how many objects it stands, where more than one."""
+    """Objects that it stands for."""
     too_large: bool | None = None
-    """True where even this one finding does not fit max_tokens."""
 
 
 class Unlooked(Out):
@@ -100,13 +92,12 @@ class FindingsAnswer(Paged):
 
     content_notice: str = TEXT_NOTICE
     severities: dict[str, int]
-    """Number of findings by severity."""
     objects: int
-    """Objects that were looked at; with 0 the text was not understood."""
+    """Looked at; 0: not understood."""
     findings: list[FindingItem]
     problems: list[Unread] | None = None
-    """What could not be read, on the first page: findings may be missing because of it."""
+    """Could not be read."""
     unknown: list[Unlooked] | None = None
-    """What could not be looked at, on the first page; it is no pass."""
+    """Could not be judged: no pass."""
     unread: int | None = None
-    """Further problems and unknowns that are not shown."""
+    """Further problems and unknowns."""

@@ -14,95 +14,80 @@ _Names = Annotated[list[Annotated[str, Field(max_length=200)]], BeforeValidator(
 CheckQuery = Annotated[
     str | None,
     Field(
-        description="Words, all of which must stand in a check's id, title, family or description, in "
-        'English. Omitted: all checks. Example: "webhook timeout".',
+        description='English words of its id, title, family or description. Example: "webhook timeout".',
         max_length=200,
     ),
 ]
 Levels = Annotated[
     list[Level],
     BeforeValidator(listed),
-    Field(
-        description="Only these severities (critical, high, medium, low); empty: all. "
-        'Example: ["critical", "high"].',
-        max_length=4,
-    ),
+    Field(description='Only these severities. Example: ["critical", "high"].', max_length=4),
 ]
-Families = Annotated[
-    _Names,
-    Field(
-        description="Only these families of checks, as the first page of list_checks names them; empty: "
-        'all. Example: ["webhooks"].',
-        max_length=20,
-    ),
-]
+Families = Annotated[_Names, Field(description='Only these families. Example: ["webhooks"].', max_length=20)]
 CheckIncidentId = Annotated[
     str | None,
     Field(
-        description="Only checks that cite this incident, by its id. Omitted: whatever they cite. "
-        'Example: "jetstack-2019-09-05-opa-webhook-gke-master-upgrade".',
+        description="Only checks that cite this incident. "
+        'Example: "zalando-2019-skipper-ingress-oom-alb-502".',
         max_length=200,
     ),
 ]
 CheckId = Annotated[
-    str,
-    Field(
-        description='Id of a check, as list_checks and findings give it. Example: "webhook-fail-catch-all".',
-        max_length=200,
-    ),
+    str, Field(description='Id of a check. Example: "webhook-fail-catch-all".', max_length=200)
 ]
 ManifestText = Annotated[
     str,
     Field(
-        description="The text itself, not a path: Kubernetes manifests (YAML or JSON, several documents "
-        "parted by ---), or one configuration of HAProxy, nginx or CoreDNS; at most 1 MiB and 500 "
-        'documents, charts already rendered. Example: "kind: CronJob\\napiVersion: batch/v1\\n…".',
+        description="The text itself, not a path: manifests (YAML or JSON, documents parted by ---, charts "
+        "already rendered), or one configuration of HAProxy, nginx or CoreDNS; at most 1 MiB and 500 "
+        'documents. Example: "kind: CronJob\\n…".',
         min_length=1,
     ),
 ]
 FileName = Annotated[
     str,
     Field(
-        description="What the file is called, for the places of findings; no file is opened. "
-        'Example: "deploy.yaml".',
+        description='Shown in places; no file is opened. Example: "deploy.yaml".',
         max_length=200,
     ),
 ]
 Selecting = Annotated[
     _Names,
     Field(
-        description='Only these checks, by id, family or glob; empty: all. Example: ["webhooks", "hp-*"].',
-        max_length=50,
+        description='Only these checks, by id, family or glob. Example: ["webhooks", "hp-*"].', max_length=50
     ),
 ]
 Leaving = Annotated[
     _Names,
-    Field(
-        description='Checks to leave out, by id, family or glob; empty: none. Example: ["images"].',
-        max_length=50,
-    ),
+    Field(description='Checks to leave out, likewise. Example: ["images"].', max_length=50),
 ]
 Against = Annotated[
     str | None,
     Field(
-        description="Kubernetes version that the manifests are meant for; it decides which APIs are "
-        'gone. Omitted: the newest that is known. Example: "1.34".',
+        description="Kubernetes version that the manifests are meant for; omitted: the newest known. "
+        'Example: "1.34".',
         max_length=20,
+    ),
+]
+OwnChecks = Annotated[
+    str,
+    Field(
+        description="Checks of your own to run beside the others, as YAML text with expressions in CEL; at "
+        "most 64 KiB and 50 checks; empty: none. Example: \"checks:\\n- {id: shop-no-latest, title: 'Runs "
+        "latest', severity: high, kinds: [Deployment], each: spec.template.spec.containers, validations: "
+        '[{expression: \'!item.image.endsWith(\\":latest\\")\', path: image}], fix: Name a version.}".',
     ),
 ]
 ContextName = Annotated[
     str | None,
     Field(
-        description="Context of the kubeconfig of the machine that runs this server. Omitted: its current "
-        'one. Example: "staging".',
-        max_length=200,
+        description='Context of the kubeconfig; omitted: the current one. Example: "staging".', max_length=200
     ),
 ]
 Namespaces = Annotated[
     _Names,
     Field(
-        description="Only these namespaces; empty: all that the server's account may read. "
-        'Example: ["shop", "pay"].',
+        description='Only these; omitted: all that may be read. Example: ["shop", "pay"].',
         max_length=50,
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pilotage.web.mcp.answers import NOTICE, Out, RelatedItem, Term
+from pilotage.web.mcp.answers import NOTICE, Out, Term
 
 Section = Literal[
     "overview",
@@ -112,6 +112,15 @@ class FieldBasis(Out):
     note: str | None = None
 
 
+class Relative(Out):
+    """A related incident in a line; related_incidents has the reasons one by one."""
+
+    id: str
+    title: str
+    score: float
+    why: str
+
+
 class IncidentReport(Out):
     """Untrusted text of the report, by section.
 
@@ -130,7 +139,7 @@ class IncidentReport(Out):
     trigger: str | None = None
     detection: str | None = None
     impact: Impact | None = None
-    related: list[RelatedItem] | None = None
+    related: list[Relative] | None = None
     follow_up: list[Action] | None = None
     timeline: list[Moment] | None = None
     disagreement: str | None = None
@@ -143,19 +152,16 @@ class IncidentAnswer(Out):
     content_notice: str = NOTICE
     id: str
     alias: str | None = None
-    """The id that was asked for, where it is an earlier one of this record."""
+    """The former id that was asked for."""
     date: str | None = None
-    """As much of it as is known: `2019-04-23`, `2019-04` or `2019`."""
     date_kind: str | None = None
-    """Whether that is the day of the incident or of the publication."""
+    """incident or published."""
     status: str
-    """`draft` (nobody has checked it), `reviewed`, or `withdrawn`: do not cite it."""
+    """draft, reviewed, or withdrawn: do not cite."""
     private: bool | None = None
-    """True for a record that is not public: do not repeat it outside."""
     revision: int
     not_stated: list[str] | None = None
-    """Fields that somebody looked for and no source states."""
+    """Looked for; no source states it."""
     report: IncidentReport
     left_out: list[str] | None = None
-    """Whole sections that the budget did not hold; ask for them with `sections`."""
     note: str | None = None

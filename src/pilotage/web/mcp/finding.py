@@ -17,14 +17,24 @@ from pilotage.library.terms import FACET_OF
 from pilotage.web.mcp.answers import (
     Companion,
     Counted,
-    Item,
+    Hit,
     LessonGroup,
     ListAnswer,
     SearchAnswer,
     TopicAnswer,
     TopicReport,
 )
-from pilotage.web.mcp.arguments import Cursor, Facets, Format, Language, Limit, MaxTokens, Query, Terms
+from pilotage.web.mcp.arguments import (
+    Cursor,
+    Facets,
+    Format,
+    Language,
+    Limit,
+    MaxTokens,
+    Query,
+    SearchFacets,
+    Terms,
+)
 from pilotage.web.mcp.asking import audience, default_language
 from pilotage.web.mcp.budget import DEFAULT_TOKENS, fitted, size_of
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
@@ -59,7 +69,7 @@ class FindingTools:
     def search_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
         query: Query,
-        facets: Facets = [],  # noqa: B006 - pydantic copies it
+        facets: SearchFacets = [],  # noqa: B006 - pydantic copies it
         lang: Language = None,
         limit: Limit = 10,
         cursor: Cursor = None,
@@ -102,7 +112,7 @@ class FindingTools:
         made = fitted(build, len(items), max_tokens)
         return self._with_counts(made, answer, spoken, max_tokens) if detailed else made
 
-    def _search_answer(self, answer: Answer, items: list[Item], lang: Lang) -> SearchAnswer:
+    def _search_answer(self, answer: Answer, items: list[Hit], lang: Lang) -> SearchAnswer:
         return SearchAnswer(
             total=answer.total,
             shown=len(items),

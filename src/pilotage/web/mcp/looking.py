@@ -36,7 +36,7 @@ from pilotage.web.mcp.arguments import (
 from pilotage.web.mcp.asking import audience, default_language
 from pilotage.web.mcp.budget import DEFAULT_TOKENS, MOST_TOKENS, fitted, size_of
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
-from pilotage.web.mcp.details import IncidentAnswer, IncidentReport, Section
+from pilotage.web.mcp.details import IncidentAnswer, IncidentReport, Relative, Section
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import clean, known_date
 from pilotage.web.mcp.sections import CONCISE, SECTIONS, not_stated, section_of
@@ -74,12 +74,10 @@ class LookingTools:
         stored = self._stored(id)
         record = read_record(stored.document, where=stored.id)
         wanted = set(sections) or set(CONCISE if response_format == "concise" else SECTIONS)
-        detailed = response_format == "detailed"
         contents = {
             name: content
             for name in SECTIONS
-            if name in wanted
-            and (content := self._section(name, record, spoken, detailed=detailed)) is not None
+            if name in wanted and (content := self._section(name, record, spoken)) is not None
         }
         return _fitted_sections(_frame(record, stored, id), contents, max_tokens)
 
@@ -94,11 +92,11 @@ class LookingTools:
             hint = f"Did you mean {' or '.join(repr(known) for known in near)}?"
             raise NotFound(f"no record '{name[:120]}'", hint=hint) from error
 
-    def _section(self, name: Section, record: Record, lang: Lang, *, detailed: bool) -> Any:
+    def _section(self, name: Section, record: Record, lang: Lang) -> Any:
         if name != "related":
             return section_of(name, record, lang, self._catalogue.vocabulary)
         found = self._catalogue.related(record.id, audience(), lang, limit=_RELATED_SHOWN)
-        return [_related_item(hit, lang, detailed=detailed) for hit in found.hits] or None
+        return [_relative(hit, lang) for hit in found.hits] or None
 
     def related_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
@@ -229,6 +227,10 @@ def _with_note(answer: IncidentAnswer, too_large: dict[Section, int], max_tokens
     if largest + 500 > MOST_TOKENS:
         note += f" and is only to be had whole, as the resource incident://{answer.id}"
     return answer.model_copy(update={"left_out": [str(name) for name in too_large], "note": note + "."})
+
+
+def _relative(hit: RelatedHit, lang: Lang) -> Relative:
+    return Relative(id=hit.id, title=clean(hit.title), score=hit.score, why=clean(hit.why(lang)))
 
 
 def _related_item(hit: RelatedHit, lang: Lang, *, detailed: bool) -> RelatedItem:

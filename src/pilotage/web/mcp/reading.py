@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from pilotage.core.text import normalise, printable
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.insight.topics import TopicCase
 from pilotage.library.record import Lang, Record, Text
-from pilotage.library.search.answer import FIELD_LABELS, Hit
+from pilotage.library.search.answer import FIELD_LABELS
+from pilotage.library.search.answer import Hit as Found
 from pilotage.library.stores.protocol import Tag
 from pilotage.library.terms import Term as VocabularyEntry
 from pilotage.library.terms import Vocabulary, tags_of
-from pilotage.web.mcp.answers import Item, Report, Term
+from pilotage.web.mcp.answers import Case, Heading, Hit, HitReport, Item, Report, Term
 
 _UNSEEN = re.compile("[\u200b\u2060\ufeff\U000e0000-\U000e007f]")
 """Characters that no reader sees and a model reads: the tag block spells out hidden ASCII."""
+_Case = TypeVar("_Case", bound=Case)
 _LENGTH_OF_DATE = {"day": 10, "month": 7, "year": 4, "unknown": 0}
 
 
@@ -51,48 +54,61 @@ def tag_slugs(record: Record, vocabulary: Vocabulary) -> dict[str, list[str]]:
 
 def item_of(record: Record, lang: Lang, *, private: bool, vocabulary: Vocabulary, detailed: bool) -> Item:
     """A record in a list."""
-    report = Report(title=title_of(record, lang), organisation=clean(record.org) if record.org else None)
+    report = Report(**_told(record, lang, vocabulary, detailed=detailed))
+    return Item(id=record.id, report=report, **_facts(record, private=private))
+
+
+def hit_item(hit: Found, lang: Lang, *, vocabulary: Vocabulary, detailed: bool) -> Hit:
+    """A hit of a search: the record and why it is there."""
+    report = HitReport(
+        **_told(hit.record, lang, vocabulary, detailed=detailed), matched=clean(hit.why.line(lang)) or None
+    )
     if detailed:
-        report.summary = said(record.summary, lang)
-        report.tags = tag_slugs(record, vocabulary) or None
-        report.sources = [clean(source.url) for source in record.sources or []] or None
-    return Item(
-        id=record.id,
-        date=known_date(record.date, record.date_precision),
-        date_kind=record.date_kind,
-        status=record.status,
-        private=private or None,
-        report=report,
+        report.snippets = [
+            clean(f"{FIELD_LABELS.get(snippet.field, {}).get(lang, snippet.field)}: {snippet.text}")
+            for snippet in hit.why.snippets
+        ] or None
+    return Hit(
+        id=hit.record.id, score=round(hit.score, 3), report=report, **_facts(hit.record, private=hit.private)
     )
 
 
-def hit_item(hit: Hit, lang: Lang, *, vocabulary: Vocabulary, detailed: bool) -> Item:
-    """A hit of a search: the record and why it is there."""
-    item = item_of(hit.record, lang, private=hit.private, vocabulary=vocabulary, detailed=detailed)
-    item.score = round(hit.score, 3)
-    if item.report:
-        item.report.matched = clean(hit.why.line(lang)) or None
-        if detailed:
-            item.report.snippets = [
-                clean(f"{FIELD_LABELS.get(snippet.field, {}).get(lang, snippet.field)}: {snippet.text}")
-                for snippet in hit.why.snippets
-            ] or None
-    return item
+def _facts(record: Record, *, private: bool) -> dict[str, Any]:
+    return {
+        "date": known_date(record.date, record.date_precision),
+        "date_kind": record.date_kind,
+        "status": record.status,
+        "private": private or None,
+    }
 
 
-def case_item(case: TopicCase) -> Item:
+def _told(record: Record, lang: Lang, vocabulary: Vocabulary, *, detailed: bool) -> dict[str, Any]:
+    heading = {
+        "title": title_of(record, lang),
+        "organisation": clean(record.org) if record.org else None,
+    }
+    if not detailed:
+        return heading
+    return heading | {
+        "summary": said(record.summary, lang),
+        "tags": tag_slugs(record, vocabulary) or None,
+        "sources": [clean(source.url) for source in record.sources or []] or None,
+    }
+
+
+def case_item(case: TopicCase) -> Case:
     """An incident of a topic."""
     organisation = clean(case.organisation) if case.organisation else None
-    return Item(
+    return Case(
         id=case.id,
         date=known_date(case.date, case.date_precision),
-        report=Report(title=clean(case.title), organisation=organisation),
+        report=Heading(title=clean(case.title), organisation=organisation),
     )
 
 
-def bare(item: Item) -> Item:
+def bare(item: _Case) -> _Case:
     """What is left of an item that alone is too large: where to read it."""
-    return Item(id=item.id, too_large=True)
+    return type(item)(id=item.id, too_large=True)
 
 
 def terms_of(tags: Sequence[Tag], catalogue: Catalogue, lang: Lang) -> list[Term]:

@@ -17,11 +17,10 @@ from pilotage.core.text import did_you_mean
 from pilotage.web.mcp.budget import wire
 from pilotage.web.mcp.descriptions import DESCRIPTIONS, TITLES
 from pilotage.web.mcp.reading import clean
+from pilotage.web.mcp.schemas import for_answers, for_arguments
 
 _LOG = structlog.get_logger()
-_READS = ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
+_READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 _LONGEST_TOLD = 1500
 
 
@@ -68,31 +67,9 @@ def library_tool(fn: Callable[..., BaseModel]) -> Tool:
     tool = LibraryTool.from_function(
         fn, name=name, title=TITLES[name], description=DESCRIPTIONS[name], annotations=_READS
     )
-    tool.parameters["additionalProperties"] = False
-    tool.fn_metadata.output_schema = slim(tool.fn_metadata.output_schema or {})
+    tool.parameters = for_arguments(tool.parameters)
+    tool.fn_metadata.output_schema = for_answers(tool.fn_metadata.output_schema or {})
     return tool
-
-
-def slim(schema: Any) -> Any:
-    """A schema without what teaches an agent nothing: generated titles, and null for what may be absent."""
-    if isinstance(schema, list):
-        return [slim(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "properties" in schema:
-        named = {name: slim(value) for name, value in schema["properties"].items()}
-        schema = {**schema, "properties": named}
-    rest = {
-        key: value if key == "properties" else slim(value)
-        for key, value in schema.items()
-        if key not in {"title", "default"}
-    }
-    choices = rest.get("anyOf", [])
-    real = [choice for choice in choices if choice != {"type": "null"}]
-    if len(real) == 1:
-        del rest["anyOf"]
-        rest = {**real[0], **rest}
-    return rest
 
 
 def message_of(error: PilotageError) -> str:
