@@ -13,6 +13,10 @@ from pilotage.web.errors import Problem, answer_of
 MOST_QUERY_BYTES = 100_000
 """Longest query of an address: 20 kB of text, each byte written as three, and the facets."""
 MOST_PATH_BYTES = 2_000
+NOT_TEXT = {
+    "path": "the path of the address is not text",
+    "query": "the query of the address is not text",
+}
 
 
 class Limits:
@@ -40,7 +44,5 @@ def _problem(scope: Scope) -> Problem | None:
         try:
             unquote_to_bytes(part).decode()
         except UnicodeDecodeError:
-            return Problem(
-                400, InvalidInput.code, f"the {name} of the address is not text", "Send it as UTF-8."
-            )
+            return Problem(400, InvalidInput.code, NOT_TEXT[name], "Send it as UTF-8.")
     return None

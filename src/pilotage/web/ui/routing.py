@@ -11,13 +11,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pilotage.web.errors import Problem
+from pilotage.web.ui.problems import meant, said
 from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.state import State
 
 Found = tuple[str, dict[str, Any]]
 """Template and context."""
 Page = Callable[[View], Found | Response]
-_OWN_WORDS = {404, 405, 503}
+_OWN_WORDS = {404, 405, 413, 414, 503}
+_SAID_ALREADY = {"nothing is at this address", "Method Not Allowed"}
+"""What the words of the page say themselves."""
 
 
 def endpoint(renderer: Renderer, page: Page) -> Callable[[Request], Awaitable[Response]]:
@@ -44,7 +47,8 @@ def error_page(renderer: Renderer) -> Callable[[Request, Problem], Response]:
         kind = str(problem.status) if problem.status in _OWN_WORDS else "500" if ours else "400"
         context = {
             "status": problem.status,
-            "problem": None if ours else problem,
+            "said": None if ours or problem.detail in _SAID_ALREADY else said(problem, view.lang),
+            "meant": [] if ours else meant(request.url.path, problem),
             "kind": kind,
             "state": State(wanted[:120] if problem.status == HTTPStatus.NOT_FOUND else ""),
             "title_word": view.t(f"error_{kind}"),

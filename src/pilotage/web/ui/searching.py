@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from pilotage.core.errors import InvalidInput
+from pilotage.core.errors import InvalidInput, TooLarge
 from pilotage.library.analysis import words
 from pilotage.library.record import read_record
 from pilotage.library.search.answer import FIELD_LABELS, Answer, Hit
@@ -18,7 +18,9 @@ from pilotage.library.search.engine import Request as Asked
 from pilotage.library.search.query import Query
 from pilotage.library.stores.protocol import Filters, Tag
 from pilotage.library.terms import FACET_OF, Term
-from pilotage.web.errors import Problem, answer_of, problem_of
+from pilotage.web.bodies import read_body
+from pilotage.web.errors import problem_of
+from pilotage.web.ui.problems import said
 from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found, Page
 from pilotage.web.ui.routing import endpoint as page_endpoint
@@ -231,22 +233,13 @@ def endpoint(renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         if request.method != "POST":
             return await get(request)
-        body = await _body(request)
+        body = await read_body(request, MOST_POSTED)
         if body is None:
             hint = "A search reads the first 20 kB of a text."
-            return answer_of(request, Problem(413, InvalidInput.code, "the form is longer than 1 MB", hint))
+            raise TooLarge(f"the form is longer than {MOST_POSTED} bytes", hint=hint)
         return await page_endpoint(renderer, _from_form(body))(request)
 
     return answer
-
-
-async def _body(request: Request) -> bytes | None:
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > MOST_POSTED:
-            return None
-    return bytes(found)
 
 
 def _from_address(view: View) -> Found | Response:
@@ -289,5 +282,6 @@ def _after_buttons(view: View, state: State, values: list[tuple[str, str]]) -> S
 def _refused(view: View, template: str, state: State, error: InvalidInput) -> Response:
     renderer: Renderer = view.request.app.state.renderer
     problem = problem_of(error)
-    context = {"state": state, "problem": problem, "answer": None, "facets": [], "hits": [], "read": []}
+    told = said(problem, view.lang)
+    context = {"state": state, "said": told, "answer": None, "facets": [], "hits": [], "read": []}
     return renderer.respond(view, template, context, status=problem.status)

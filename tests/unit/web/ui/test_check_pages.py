@@ -44,6 +44,8 @@ def test_a_pasted_text_is_text(pages: TestClient) -> None:
     assert "etag" not in found.headers
 
 
-@pytest.mark.parametrize(("text", "status"), [("", 400), ("x" * 1_100_000, 400), ("x" * 3_200_000, 413)])
+@pytest.mark.parametrize(
+    ("text", "status"), [("", 400), ("x" * 1_100_000, 413), ("---\n" * 600, 413), ("x" * 3_200_000, 413)]
+)
 def test_what_the_form_refuses(pages: TestClient, text: str, status: int) -> None:
     assert pages.post("/checks/try", data={"text": text}, headers=HTML).status_code == status
