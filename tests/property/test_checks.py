@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
-from pilotage.checks.dialect import DialectError, compose, load, plain_value, position_of
+from pilotage.checks.dialect import DialectError, compose, load, position_of
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.plain_words import plain_value
 from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_paths, read_text
 from pilotage.checks.readers.reading import Reading

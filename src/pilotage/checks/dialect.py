@@ -1,27 +1,28 @@
 """YAML as kubectl reads it, and where its values stand.
 
-kubectl's parser follows YAML 1.1 with exceptions of its own: `on`, `yes` and `y` are booleans, `0777` is
-octal, `22:30` is text, dates are text, an anchor may be defined again, of two equal keys the last one
-counts. PyYAML's C parser does the work; what plain words mean is decided here, once per word.
+kubectl's parser follows YAML 1.1 with exceptions of its own: words mean something else (`plain_words`), an
+anchor may be defined again, of two equal keys the last one counts. What is not in the simple form of nearly
+all manifests (`yaml_blocks`) PyYAML's C parser reads.
 """
 
 from __future__ import annotations
 
 import base64
-import math
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import yaml
 from yaml import cyaml
 
 from pilotage.checks.depth import may_be_deep
+from pilotage.checks.plain_words import MERGE, NO_JSON, NOT_FINITE, WORDS, key_text, plain_value
 from pilotage.checks.repeating import Repeating, flagged
 from pilotage.checks.tags import any_outside_of_words, bare_tags
 from pilotage.checks.values import KeyPath
+from pilotage.checks.yaml_blocks import Unsure, read_blocks
 
 Node = Any
 """A node of PyYAML; not typed, since the composer below keeps values where PyYAML keeps tags."""
@@ -29,6 +30,8 @@ MappingNode: Any = yaml.MappingNode
 ScalarNode: Any = yaml.ScalarNode
 SequenceNode: Any = yaml.SequenceNode
 _CParser: Any = vars(cyaml)["CParser"]
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 MOST_VALUES = 400_000
 """Values of one document that aliases may unfold to before it counts as an attack."""
@@ -58,80 +61,13 @@ class Position(NamedTuple):
     column: int
 
 
-# What a plain word means
-
-_TRUE = frozenset("y Y yes Yes YES true True TRUE on On ON".split())
-_FALSE = frozenset("n N no No NO false False FALSE off Off OFF".split())
-_NULL = frozenset(["", "~", "null", "Null", "NULL"])
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
-_LARGEST = 2**64
-_LONGEST_NUMBER = 400
-_SMALL_EXPONENT, _LARGE_EXPONENT = 4, 6
-"""Between these powers of ten Go writes a number without an exponent."""
-
-
-def plain_value(word: str) -> Any:
-    """The value of a word that stands without quotes."""
-    if word in _NULL:
-        return None
-    if word[0] in "+-.0123456789" and len(word) <= _LONGEST_NUMBER:
-        return _number_or_word(word)
-    return True if word in _TRUE else False if word in _FALSE else word
-
-
-def _number_or_word(word: str) -> Any:
-    digits = word.replace("_", "") if word[0] != "." else word
-    if _INTEGER.fullmatch(digits):
-        number = _integer(digits)
-        if -_LARGEST // 2 <= number < _LARGEST:
-            return number
-    if _FLOAT.fullmatch(digits):
-        value = float(digits)
-        return value if math.isfinite(value) else word
-    return word
-
-
-def _integer(digits: str) -> int:
-    sign = -1 if digits[0] == "-" else 1
-    body = digits.lstrip("+-").lower()
-    if body.startswith(("0x", "0b", "0o")):
-        return sign * int(body, 0)
-    return sign * int(body, 8 if len(body) > 1 and body[0] == "0" else 10)
-
-
-_MERGE = ("<<",)
-_NO_JSON = "no JSON"
-"""In place of a value: kubectl reads a number and then cannot write it as JSON."""
-_NOT_FINITE = {
-    f"{sign}.{word}": f"{sign.strip('+')}.{word.lower()}"
-    for sign in ("", "+", "-")
-    for word in ("inf", "Inf", "INF", "nan", "NaN", "NAN")
-    if not sign or word.lower() == "inf"
-}
-"""Numbers that JSON does not know, with the form that they take as keys."""
-
-
-class _Words(dict[str, Any]):
-    """Words already seen; a manifest has few different ones."""
-
-    def __missing__(self, word: str) -> Any:
-        value = _MERGE if word == "<<" else _NO_JSON if word in _NOT_FINITE else (plain_value(word),)
-        if len(self) < 50_000:  # noqa: PLR2004
-            self[word] = value
-        return value
-
-
-_words = _Words()
-
-
 class _Composer(_CParser):  # type: ignore[misc]
     """PyYAML's C composer; for a plain or quoted word the node's tag holds its value in a tuple."""
 
     def resolve(self, kind: Any, value: str, implicit: tuple[bool, bool]) -> Any:
         """The value of a word in a tuple; for maps and lists only a mark."""
         if kind is ScalarNode:
-            return _words[value] if implicit[0] else (value,)
+            return WORDS[value] if implicit[0] else (value,)
         return "map" if kind is MappingNode else "seq"
 
     def descend_resolver(self, parent: Any, index: Any) -> None:
@@ -147,6 +83,8 @@ def compose(text: str) -> Node:
     Raises:
         DialectError: it is not YAML.
     """
+    if not text.isascii() and (half := _HALF.search(text)) is not None:
+        raise DialectError(f"half of a character stands alone: U+{ord(half[0]):04X}")
     _refuse_depth(text)
     bare = bare_tags(text)
     try:
@@ -216,7 +154,7 @@ def _node_from(event: Any, events: Iterator[Any], text: str, anchors: dict[str, 
         tag: Any = event.tag
         if tag is None or tag == "!":
             plain = event.implicit[0] and not text.startswith("!", _index(event))
-            tag = _words[event.value] if plain else (event.value,)
+            tag = WORDS[event.value] if plain else (event.value,)
         node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)
         if event.anchor:
             anchors[event.anchor] = node
@@ -278,7 +216,7 @@ _TAGGED: dict[str, Callable[[str], Any]] = {
     _TAG + "null": lambda _: None,
     _TAG + "binary": _as_binary,
     _TAG + "timestamp": _as_text,
-    _NO_JSON: _refused,
+    NO_JSON: _refused,
 }
 
 
@@ -324,7 +262,7 @@ class _Builder:
             if key.__class__ is not ScalarNode:
                 raise DialectError("a key must be plain text", *_at(key))
             tag = key.tag
-            if tag is _MERGE or tag == _MERGE_TAG:
+            if tag is MERGE or tag == _MERGE_TAG:
                 # From top to end, as kubectl does: what stands above is overwritten.
                 found.update(self._inherited(value))
                 merged = True
@@ -366,50 +304,29 @@ def _tagged(node: Node) -> Any:
 
 
 def _tagged_key(node: Node) -> Any:
-    return _NOT_FINITE[node.value] if node.tag == _NO_JSON else _tagged(node)
+    return NOT_FINITE[node.value] if node.tag == NO_JSON else _tagged(node)
 
 
 def _key_text(key: object, node: Node) -> str:
     try:
         return key_text(key)
-    except DialectError as error:
-        raise DialectError(error.message, *_at(node)) from error
-
-
-def key_text(key: object) -> str:
-    """A key that is no text, as kubectl writes it in JSON.
-
-    Raises:
-        DialectError: kubectl refuses it as a key.
-    """
-    if key is None:
-        raise DialectError("a key must not be null")
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    if isinstance(key, float):
-        return _float_text(key)
-    if isinstance(key, int) and key >= _LARGEST // 2:
-        raise DialectError(f"{key} is too large a number for a key")
-    return str(key)
-
-
-def _float_text(number: float) -> str:
-    """The shortest form, with an exponent from a million on, as Go writes it."""
-    if not number:
-        return "-0" if math.copysign(1, number) < 0 else "0"
-    exact = Decimal(repr(abs(number))).normalize()
-    text = "".join(map(str, exact.as_tuple().digits))
-    exponent = exact.adjusted()
-    if -_SMALL_EXPONENT <= exponent < _LARGE_EXPONENT:
-        body = format(exact, "f")
-    else:
-        tail = f".{text[1:]}" if len(text) > 1 else ""
-        body = f"{text[0]}{tail}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
-    return f"-{body}" if number < 0 else body
+    except ValueError as error:
+        raise DialectError(str(error), *_at(node)) from error
 
 
 def load(text: str) -> Any:
     """The value of the first document in a text.
+
+    Raises:
+        DialectError: it cannot be read; with the place.
+    """
+    with contextlib.suppress(Unsure):
+        return read_blocks(text)
+    return load_any(text)
+
+
+def load_any(text: str) -> Any:
+    """As `load`, by the parser of all of YAML.
 
     Raises:
         DialectError: it cannot be read; with the place.
@@ -462,7 +379,7 @@ def _step(node: Node, part: str | int) -> tuple[Any, Node] | None:
         return None
     found: tuple[Any, Node] | None = None
     for key, value in node.value:
-        if key.tag is _MERGE or key.tag == _MERGE_TAG:
+        if key.tag is MERGE or key.tag == _MERGE_TAG:
             sources = value.value if value.__class__ is SequenceNode else [value]
             found = next((step for source in sources if (step := _step(source, part)) is not None), found)
         elif key.__class__ is ScalarNode and (key.value == part or _key_is(key, part)):

@@ -55,7 +55,8 @@ def faults(value: Any, shape: Shape, path: KeyPath = ()) -> Iterator[Fault]:
             yield Fault(Rule.TYPE, path, shape, value)
             return
         for key, item in value.items():
-            yield from faults(item, shape.value, (*path, key))
+            if not shape.value.fits(item):
+                yield from faults(item, shape.value, (*path, key))
     elif isinstance(shape, Scalar) and not shape.fits(value):
         wrong_value = shape.allowed and Scalar(shape.code).fits(value)
         yield Fault(Rule.VALUE if wrong_value else Rule.TYPE, path, shape, value)
@@ -71,7 +72,7 @@ def _struct(value: Any, shape: Struct, path: KeyPath) -> Iterator[Fault]:
         if field is None:
             if not shape.open:
                 yield Fault(Rule.UNKNOWN, (*path, key), shape, item)
-        elif key not in missing:
+        elif key not in missing and not field.fits(item):
             yield from faults(item, field, (*path, key))
     for key in missing:
         yield Fault(Rule.REQUIRED, (*path, key), shape.fields.get(key, shape), value.get(key))
@@ -82,7 +83,8 @@ def _sequence(value: Any, shape: Sequence, path: KeyPath) -> Iterator[Fault]:
         yield Fault(Rule.TYPE, path, shape, value)
         return
     for position, item in enumerate(value):
-        yield from faults(item, shape.item, (*path, position))
+        if not shape.item.fits(item):
+            yield from faults(item, shape.item, (*path, position))
     if shape.keys:
         for positions in repeats(value, shape.keys).values():
             yield Fault(Rule.REPEATED, (*path, positions[-1]), shape, value[positions[-1]], tuple(positions))
