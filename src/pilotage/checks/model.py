@@ -20,6 +20,9 @@ from pilotage.checks.values import KeyPath, pointer
 if TYPE_CHECKING:
     from pilotage.checks.scene import Scene
 
+OWN = "own"
+"""The family of checks that users wrote."""
+
 
 class Severity(enum.StrEnum):
     """How bad it would be."""
@@ -198,9 +201,14 @@ class Check:
     uses: tuple[str, ...] = ()
 
     @property
+    def own(self) -> bool:
+        """Whether a user wrote it."""
+        return self.family == OWN
+
+    @property
     def documentation_only(self) -> bool:
-        """Whether no public incident is known."""
-        return not self.cited
+        """Whether no public incident is known and it rests on documentation."""
+        return not self.cited and not self.own
 
     @property
     def fix(self) -> str:

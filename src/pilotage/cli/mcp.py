@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import replace
 
 import click
 import structlog
@@ -30,7 +31,20 @@ from pilotage.web.mcp.server import serve_stdio
     is_flag=True,
     help="Let the agent have the cluster of your kubeconfig checked; only get and list are sent.",
 )
-def mcp(store_url: str | None, lang: str | None, include_private: bool | None, allow_cluster: bool) -> None:
+@click.option(
+    "--checks",
+    "own_checks",
+    multiple=True,
+    metavar="FILE",
+    help="File, folder or glob of checks of your own, offered and run beside the others; repeatable.",
+)
+def mcp(
+    store_url: str | None,
+    lang: str | None,
+    include_private: bool | None,
+    allow_cluster: bool,
+    own_checks: tuple[str, ...],
+) -> None:
     """Serve the library to a coding agent over standard input and output (MCP).
 
     An agent starts this itself; docs/howto/connect-an-agent.md has the set-up to copy. It ends when its
@@ -41,16 +55,20 @@ def mcp(store_url: str | None, lang: str | None, include_private: bool | None, a
     Examples:
       pilotage mcp
       pilotage mcp --store sqlite:///srv/library.db --lang ko
-      pilotage mcp --allow-cluster
+      pilotage mcp --allow-cluster --checks team-checks/
       claude mcp add pilotage -- pilotage mcp
     """
     _log_to_stderr()
     app = make_app(store_url, "text", lang, include_private=include_private)
     with app.catalogue(semantic=True) as catalogue:
-        web = app.settings.web
-        if allow_cluster:
-            web = web.model_copy(update={"allow_cluster": True})
-        serve_stdio(app.settings.model_copy(update={"lang": app.lang, "web": web}), catalogue)
+        web = replace(
+            app.settings.web,
+            # Whoever asks over standard input is who started this, and might as well have a file checked.
+            accept_own_checks=True,
+            allow_cluster=allow_cluster or app.settings.web.allow_cluster,
+            own_checks=own_checks or app.settings.web.own_checks,
+        )
+        serve_stdio(replace(app.settings, lang=app.lang, web=web), catalogue)
 
 
 def _log_to_stderr() -> None:

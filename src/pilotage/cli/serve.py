@@ -30,6 +30,18 @@ from pilotage.web.serving import serve as run_server
     is_flag=True,
     help="Let agents have the cluster of this machine's kubeconfig checked; only get and list are sent.",
 )
+@click.option(
+    "--checks",
+    "own_checks",
+    multiple=True,
+    metavar="FILE",
+    help="File, folder or glob of checks of your own, offered and run beside the others; repeatable.",
+)
+@click.option(
+    "--accept-own-checks",
+    is_flag=True,
+    help="Run checks that a request brings along; each may take seconds and half a gigabyte.",
+)
 def serve(
     host: str | None,
     port: int | None,
@@ -37,6 +49,8 @@ def serve(
     workers: int | None,
     no_semantic: bool,
     allow_cluster: bool,
+    own_checks: tuple[str, ...],
+    accept_own_checks: bool,
 ) -> None:
     """Serve the pages, the REST API and MCP on one port.
 
@@ -47,9 +61,17 @@ def serve(
     Examples:
       pilotage serve
       pilotage serve --port 0 --no-semantic
+      pilotage serve --checks team-checks/
       pilotage serve --host 0.0.0.0 --workers 4 --store postgresql://db.example.com/pilotage
     """
-    web = {"host": host, "port": port, "workers": workers, "allow_cluster": allow_cluster or None}
+    web = {
+        "host": host,
+        "port": port,
+        "workers": workers,
+        "allow_cluster": allow_cluster or None,
+        "own_checks": own_checks or None,
+        "accept_own_checks": accept_own_checks or None,
+    }
     settings = load(_overrides(web, store_url, no_semantic))
     run_server(settings, lambda listening: _say(listening, settings), configure_logs)
 

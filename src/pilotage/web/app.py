@@ -15,6 +15,7 @@ from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
 from pilotage.web.api.library import install_api
 from pilotage.web.caching import Caching
+from pilotage.web.checking import Offer
 from pilotage.web.doors import Doors
 from pilotage.web.errors import Boundary, install_errors
 from pilotage.web.headers import Headers
@@ -32,7 +33,11 @@ _GZIP_LEVEL = 6
 
 
 def create_app(settings: Settings, catalogue: Catalogue) -> FastAPI:
-    """The app over a catalogue whose store is open; the caller closes the store."""
+    """The app over a catalogue whose store is open; the caller closes the store.
+
+    Raises:
+        NotFound, InvalidInput, MissingExtra: see `Offer.of`.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -60,7 +65,7 @@ def create_app(settings: Settings, catalogue: Catalogue) -> FastAPI:
             Middleware(GZipMiddleware, minimum_size=_WORTH_COMPRESSING_BYTES, compresslevel=_GZIP_LEVEL),
         ],
     )
-    app.state.doors = Doors(settings, catalogue)
+    app.state.doors = Doors(settings, catalogue, Offer.of(settings.web))
     app.state.meters = meters
     app.state.on_start = []
     install_errors(app)

@@ -1,8 +1,17 @@
-"""The body of a request, as far as it is allowed to be long."""
+"""The body of a request, as far as it is allowed to be long, and the parts of a form in it."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Collection
+
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
+
+from pilotage.core.errors import InvalidInput
+from pilotage.core.text import did_you_mean
+
+FORM = "multipart/form-data"
 
 
 async def read_body(request: Request, most_bytes: int) -> bytes | None:
@@ -13,3 +22,38 @@ async def read_body(request: Request, most_bytes: int) -> bytes | None:
         if len(found) > most_bytes:
             return None
     return bytes(found)
+
+
+def is_form(request: Request) -> bool:
+    """Whether the body says that it is a form with parts, which no text to check ever does."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM
+
+
+async def read_parts(request: Request, body: bytes, known: Collection[str]) -> dict[str, bytes]:
+    """The parts of a form by name.
+
+    Raises:
+        InvalidInput: it is no form, or has a part of another name, or one twice.
+    """
+
+    async def whole() -> AsyncGenerator[bytes]:
+        yield body
+
+    hint = f"Its parts are {' and '.join(known)}."
+    parser = MultiPartParser(request.headers, whole(), max_part_size=len(body))
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise InvalidInput(f"the form cannot be read: {error.message}", hint=hint) from error
+    found: dict[str, bytes] = {}
+    for name, value in form.multi_items():
+        if name not in known:
+            raise InvalidInput(f"the form has no part '{name[:60]}'", hint=did_you_mean(name, known) or hint)
+        if name in found:
+            raise InvalidInput(f"the form has the part '{name}' twice", hint=hint)
+        if isinstance(value, UploadFile):
+            found[name] = await value.read()
+            await value.close()
+        else:
+            found[name] = value.encode("utf-8", "surrogateescape")
+    return found

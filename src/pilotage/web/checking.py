@@ -6,12 +6,18 @@ import re
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from pilotage.checks.model import Answer, Check, Severity
+from pilotage.checks.own.checks import check_of, prove
+from pilotage.checks.own.evaluation import Evaluator, Limits
+from pilotage.checks.own.reading import read_files, read_texts
+from pilotage.checks.own.rule import Rule
 from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_text
 from pilotage.checks.registry import all_checks
@@ -19,7 +25,8 @@ from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incident, Incidents
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
-from pilotage.core.errors import Busy, InvalidInput, NotFound, UnknownTerm
+from pilotage.core.errors import Busy, InvalidInput, NotFound, TooLarge, UnknownTerm, UserError
+from pilotage.core.settings import WebSettings
 from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import Lang
@@ -29,6 +36,11 @@ MOST_BYTES = 1024 * 1024
 """The longest text that is checked for somebody else; the command line has no limit."""
 MOST_DOCUMENTS = 500
 MOST_SECONDS = 20.0
+MOST_OWN_BYTES = 64 * 1024
+"""The longest text of own checks that somebody may send along."""
+MOST_OWN_CHECKS = 50
+_OWN_NAME = "own_checks"
+_OWN_LIMITS = Limits(seconds=5.0, memory_bytes=1 << 29, deaths=1, all_seconds=MOST_SECONDS / 2)
 _AT_ONCE = 2
 """Checking is work for the processor: more at once would only make each of them, and the pages, slower."""
 _PATIENCE_SECONDS = 2.0
@@ -48,6 +60,7 @@ class Question:
         select: ids, families or globs; none means all.
         ignore: likewise, what to leave out.
         kubernetes: the version that it is meant for; empty means the newest that is known.
+        own_checks: checks of the one who asks, as they would stand in a file.
     """
 
     text: str
@@ -55,34 +68,180 @@ class Question:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     kubernetes: str = ""
+    own_checks: str = ""
 
 
-def check_text(question: Question, *, seconds: float = MOST_SECONDS) -> Report:
-    """The report on a text. Nothing is written, no file is opened and no program is started.
+class Offer:
+    """The checks that a server offers: those that are shipped, and those of whoever started it.
 
     Args:
-        question: the text.
-        seconds: how long it may take.
-
-    Raises:
-        InvalidInput: the text is empty or too large, or it took too long.
-        Busy: others are being checked.
-        UnknownTerm: a word of the selection means no check.
+        own: the checks of whoever started it, already found in order.
+        accepts: whether a request may bring checks of its own.
     """
-    version = version_of(question.kubernetes)
-    _measure(question.text)
-    if not _ROOM.acquire(timeout=_PATIENCE_SECONDS):
-        raise Busy("too many texts are being checked at once", hint="Try again in a few seconds.")
-    try:
-        # The clock starts here: waiting for the others is not this text's fault.
-        listener = _deadline(seconds)
-        reading = read_text(question.text, question.name)
-        settings = RunSettings(select=question.select, ignore=question.ignore)
-        return run(
-            all_checks(), assemble(reading, version=version), settings, reading=reading, listener=listener
-        )
-    finally:
-        _ROOM.release()
+
+    def __init__(self, own: Sequence[Rule] = (), *, accepts: bool = False) -> None:
+        self.accepts = accepts
+        self._own = tuple(own)
+        told = {rule.stated.id: check_of(rule, Evaluator()) for rule in own}
+        self.checks: Mapping[str, Check] = dict(sorted({**all_checks(), **told}.items()))
+        """All of them by id, to be told of. To run them, see `running`."""
+
+    @classmethod
+    def of(cls, settings: WebSettings) -> Offer:
+        """What the settings say.
+
+        Raises:
+            NotFound, InvalidInput: a file of own checks is not there or wrong.
+            MissingExtra: there are some, and the CEL library is not installed.
+        """
+        own = read_files([Path(one) for one in settings.own_checks], all_checks())
+        if own:
+            with Evaluator() as evaluator:
+                prove(own, evaluator)
+        return cls(own, accepts=settings.accept_own_checks)
+
+    @contextmanager
+    def running(self, sent: str = "", limits: Limits | None = None) -> Iterator[Mapping[str, Check]]:
+        """All checks, to be run; the process of own checks is started when it is needed and ends with this.
+
+        Each run has a process of its own, so that what one text does to it hits nobody else.
+
+        Args:
+            sent: further checks, as they would stand in a file.
+            limits: what the evaluation of own checks may take.
+
+        Raises:
+            UserError: further checks are not accepted here.
+            InvalidInput: they are wrong.
+        """
+        rules = [*self._own, *self._read(sent)]
+        with Evaluator(limits or Limits()) as evaluator:
+            prove(rules[len(self._own) :], evaluator)
+            own = {rule.stated.id: check_of(rule, evaluator) for rule in rules}
+            yield dict(sorted({**all_checks(), **own}.items()))
+
+    def _read(self, sent: str) -> list[Rule]:
+        if not sent.strip():
+            return []
+        if not self.accepts:
+            raise UserError(
+                "this server runs no checks that are sent to it",
+                hint="Start it with --accept-own-checks, or use `pilotage check --checks FILE`.",
+            )
+        if len(sent.encode("utf-8", "surrogateescape")) > MOST_OWN_BYTES:
+            raise TooLarge(f"the own checks are longer than {MOST_OWN_BYTES} bytes", hint=_ELSEWHERE)
+        rules = read_texts([(_OWN_NAME, sent)], self.checks)
+        if len(rules) > MOST_OWN_CHECKS:
+            raise TooLarge(f"there are more than {MOST_OWN_CHECKS} own checks", hint=_ELSEWHERE)
+        return rules
+
+    def check_text(self, question: Question, *, seconds: float = MOST_SECONDS) -> Report:
+        """The report on a text. Nothing is written, no file is opened and no program of others is started.
+
+        Args:
+            question: the text.
+            seconds: how long it may take.
+
+        Raises:
+            InvalidInput: the text is empty or too large, it took too long, or its own checks are wrong.
+            UserError: own checks are not accepted here.
+            Busy: others are being checked.
+            UnknownTerm: a word of the selection means no check.
+        """
+        version = version_of(question.kubernetes)
+        _measure(question.text)
+        if not _ROOM.acquire(timeout=_PATIENCE_SECONDS):
+            raise Busy("too many texts are being checked at once", hint="Try again in a few seconds.")
+        try:
+            # The clock starts here: waiting for the others is not this text's fault.
+            listener = _deadline(seconds)
+            with self.running(question.own_checks, _OWN_LIMITS) as checks:
+                reading = read_text(question.text, question.name)
+                settings = RunSettings(select=question.select, ignore=question.ignore)
+                scene = assemble(reading, version=version)
+                return run(checks, scene, settings, reading=reading, listener=listener)
+        finally:
+            _ROOM.release()
+
+    def named(self, name: str) -> Check:
+        """A check by id.
+
+        Raises:
+            NotFound: there is none; the hint names the nearest ids.
+        """
+        if name not in self.checks:
+            hint = did_you_mean(name, self.checks) or "The list of checks has all ids."
+            raise NotFound(f"there is no check '{name[:120]}'", hint=hint)
+        return self.checks[name]
+
+    def chosen(
+        self,
+        severities: Sequence[str] = (),
+        families: Sequence[str] = (),
+        incident: str = "",
+        words: str = "",
+    ) -> list[Check]:
+        """The checks that fit, worst first, then by family and id.
+
+        Args:
+            severities: any of these.
+            families: any of these.
+            incident: one that they cite.
+            words: each must stand in the id, the title, the family, or what the check does.
+
+        Raises:
+            UnknownTerm: a severity or a family does not exist.
+        """
+        for given, known, what in (
+            (severities, [one.value for one in Severity], "severity"),
+            (families, self.families, "family of checks"),
+        ):
+            for word in given:
+                if word not in known:
+                    hint = did_you_mean(word, known) or f"Known are: {', '.join(known)}."
+                    raise UnknownTerm(f"'{word[:60]}' is no {what}", hint=hint)
+        wanted = words.lower().split()
+        found = [
+            one
+            for one in self.checks.values()
+            if (not severities or one.severity.value in severities)
+            and (not families or one.family in families)
+            and (not incident or any(cited.id == incident for cited in one.cited))
+            and all(word in self._texts[one.id] for word in wanted)
+        ]
+        return sorted(found, key=lambda one: (-one.severity.rank, one.family, one.id))
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {
+            one.id: f"{one.id} {one.title} {one.family} {one.page['What it does']}".lower()
+            for one in self.checks.values()
+        }
+
+    @cached_property
+    def families(self) -> list[str]:
+        """The families, by name."""
+        return sorted({one.family for one in self.checks.values()})
+
+    @cached_property
+    def _by_incident(self) -> dict[str, list[tuple[Check, bool]]]:
+        found: dict[str, list[tuple[Check, bool]]] = defaultdict(list)
+        for one in self.checks.values():
+            for cited in one.cited:
+                found[cited.id].append((one, cited.exact))
+        for listed in found.values():
+            listed.sort(key=lambda pair: (not pair[1], -pair[0].severity.rank, pair[0].id))
+        return dict(found)
+
+    def looking_for(self, incident: str) -> list[tuple[Check, bool]]:
+        """The checks that look for what an incident came of, those of this very gap (true) first."""
+        return self._by_incident.get(incident, [])
+
+
+@cache
+def shipped() -> Offer:
+    """The offer of a server that was started without own checks."""
+    return Offer()
 
 
 def _measure(text: str) -> None:
@@ -92,10 +251,15 @@ def _measure(text: str) -> None:
             hint="Send Kubernetes manifests, or the configuration of HAProxy, nginx or CoreDNS, as text.",
         )
     if len(text.encode("utf-8", "surrogateescape")) > MOST_BYTES:
-        raise InvalidInput(f"the text is longer than {MOST_BYTES} bytes", hint=_ELSEWHERE)
+        raise too_long()
     documents = len(_SEPARATOR.findall(text)) + 1
     if documents > MOST_DOCUMENTS + 1:
-        raise InvalidInput(f"the text has more than {MOST_DOCUMENTS} documents", hint=_ELSEWHERE)
+        raise TooLarge(f"the text has more than {MOST_DOCUMENTS} documents", hint=_ELSEWHERE)
+
+
+def too_long() -> TooLarge:
+    """What every door says of a text that is longer than `MOST_BYTES`."""
+    return TooLarge(f"the text is longer than {MOST_BYTES} bytes", hint=_ELSEWHERE)
 
 
 def _deadline(seconds: float) -> Callable[[Check, Answer], None]:
@@ -121,81 +285,6 @@ def version_of(text: str) -> tuple[int, int]:
     if match is None:
         raise InvalidInput(f"'{text[:20]}' is no version of Kubernetes", hint="Write one such as 1.34.")
     return int(match[1]), int(match[2])
-
-
-def check_named(name: str) -> Check:
-    """A check by id.
-
-    Raises:
-        NotFound: there is none; the hint names the nearest ids.
-    """
-    known = all_checks()
-    if name not in known:
-        hint = did_you_mean(name, known) or "The list of checks has all ids."
-        raise NotFound(f"there is no check '{name[:120]}'", hint=hint)
-    return known[name]
-
-
-def chosen(
-    severities: Sequence[str] = (), families: Sequence[str] = (), incident: str = "", words: str = ""
-) -> list[Check]:
-    """The checks that fit, worst first, then by family and id.
-
-    Args:
-        severities: any of these.
-        families: any of these.
-        incident: one that they cite.
-        words: each must stand in the id, the title, the family, or what the check does.
-
-    Raises:
-        UnknownTerm: a severity or a family does not exist.
-    """
-    for given, known, what in (
-        (severities, [one.value for one in Severity], "severity"),
-        (families, family_names(), "family of checks"),
-    ):
-        for word in given:
-            if word not in known:
-                hint = did_you_mean(word, known) or f"Known are: {', '.join(known)}."
-                raise UnknownTerm(f"'{word[:60]}' is no {what}", hint=hint)
-    wanted = words.lower().split()
-    found = [
-        one
-        for one in all_checks().values()
-        if (not severities or one.severity.value in severities)
-        and (not families or one.family in families)
-        and (not incident or any(cited.id == incident for cited in one.cited))
-        and all(word in _text_of(one.id) for word in wanted)
-    ]
-    return sorted(found, key=lambda one: (-one.severity.rank, one.family, one.id))
-
-
-@cache
-def _text_of(name: str) -> str:
-    one = all_checks()[name]
-    return f"{one.id} {one.title} {one.family} {one.page['What it does']}".lower()
-
-
-@cache
-def family_names() -> list[str]:
-    """The families, by name."""
-    return sorted({one.family for one in all_checks().values()})
-
-
-@cache
-def _by_incident() -> dict[str, list[tuple[Check, bool]]]:
-    found: dict[str, list[tuple[Check, bool]]] = defaultdict(list)
-    for one in all_checks().values():
-        for cited in one.cited:
-            found[cited.id].append((one, cited.exact))
-    for listed in found.values():
-        listed.sort(key=lambda pair: (not pair[1], -pair[0].severity.rank, pair[0].id))
-    return dict(found)
-
-
-def checks_for(incident: str) -> list[tuple[Check, bool]]:
-    """The checks that look for what an incident came of, and whether it was this very gap; those first."""
-    return _by_incident().get(incident, [])
 
 
 def incidents_of(
@@ -248,7 +337,7 @@ def whole_check(one: Check, incidents: Incidents) -> dict[str, Any]:
     }
 
 
-def incident_checks(incident: str) -> list[dict[str, Any]]:
+def incident_checks(found: Iterable[tuple[Check, bool]]) -> list[dict[str, Any]]:
     """The checks that look for what an incident came of; see `models.LookingCheck`."""
     return [
         {
@@ -258,5 +347,5 @@ def incident_checks(incident: str) -> list[dict[str, Any]]:
             "exact": exact,
             "url": f"/checks/{one.id}",
         }
-        for one, exact in checks_for(incident)
+        for one, exact in found
     ]

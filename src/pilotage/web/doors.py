@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
@@ -11,6 +11,7 @@ from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import LANGS, Lang
 from pilotage.library.stores.protocol import Audience
+from pilotage.web.checking import Offer, shipped
 
 LANG_COOKIE = "lang"
 THEME_COOKIE = "theme"
@@ -23,14 +24,16 @@ class Doors:
     Attributes:
         settings: the settings in force.
         catalogue: the answers.
+        offer: the checks.
     """
 
     settings: Settings
     catalogue: Catalogue
+    offer: Offer = field(default_factory=shipped)
 
     def audience(self, authorization: str | None) -> Audience:
         """Whose records a request may see: `all` with the right token, else `public`."""
-        token = self.settings.web.token.get_secret_value()
+        token = self.settings.web.token
         if not token or not authorization:
             return "public"
         scheme, _, given = authorization.partition(" ")

@@ -24,6 +24,7 @@ from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Store
 from pilotage.web.app import create_app
+from pilotage.web.checking import Offer
 from pilotage.web.limits import MOST_QUERY_BYTES
 from pilotage.web.metrics import MULTIPROCESS
 from pilotage.web.patience import PatientProtocol
@@ -102,7 +103,8 @@ def serve(settings: Settings, started: Callable[[Listening], None], configure: C
             started(listening)
             _run(uvicorn.Server(_config(app)), listening.socket)
             return
-        # Opened once here: a worker that cannot open it would only be started again and again.
+        # Tried once here: a worker that cannot start would only be started again and again.
+        Offer.of(settings.web)
         _open(settings).close()
         started(listening)
         with tempfile.TemporaryDirectory(prefix="pilotage-metrics-") as folder:

@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pilotage.checks.model import Answer, Answers, Check, Cited, Gap, NotApplicable, Pass, Unknown
+from pilotage.checks.model import OWN, Answer, Answers, Check, Cited, Gap, NotApplicable, Pass, Unknown
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.own.evaluation import Asked, Evaluator, Limits, NoAnswer
-from pilotage.checks.own.files import FAMILY
 from pilotage.checks.own.reading import RELATIONS, read_files
 from pilotage.checks.own.rule import Held, Rule
 from pilotage.checks.own.views import Unseen, variables_of, without_nulls
@@ -87,7 +86,7 @@ def check_of(rule: Rule, evaluator: Evaluator) -> Check:
         chart_severity=stated.chart_severity,
         page=_page(rule),
         look=look,
-        family=FAMILY,
+        family=OWN,
     )
 
 

@@ -24,19 +24,21 @@ _LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Limits:
-    """What the evaluation of one rule for one object may take.
+    """What the evaluation of one rule for one object may take, and all evaluations together.
 
     Attributes:
-        seconds: time.
+        seconds: time for one.
         memory_bytes: memory of the process.
         deaths: how often a rule may bring the process down or to a halt before it is not asked any more.
         levels: levels of nesting of an object.
+        all_seconds: time for all, from the first question on.
     """
 
     seconds: float = 10.0
     memory_bytes: int = 1 << 30
     deaths: int = 2
     levels: int = 400
+    all_seconds: float = float("inf")
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,12 @@ class _Process:
         said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr else ""
         return said.strip().rpartition("\n")[2]
 
-    def ask(self, values: Sequence[Mapping[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
-        """The answers, each within the time; they end early when the process does."""
+    def ask(
+        self, values: Sequence[Mapping[str, Any]], seconds: float, end: float
+    ) -> Iterator[dict[str, Any]]:
+        """The answers, each within the time and all before the end; they stop early when the process does."""
         stream = self._process.stdin
-        self._deadline = time.monotonic() + seconds
+        self._deadline = min(time.monotonic() + seconds, end)
         try:
             if stream is not None:
                 stream.write(json.dumps(values).encode() + b"\n")
@@ -131,7 +135,7 @@ class _Process:
         except OSError:
             return
         for _ in values:
-            self._deadline = time.monotonic() + seconds
+            self._deadline = min(time.monotonic() + seconds, end)
             answer = self._read()
             if not answer:
                 return
@@ -165,6 +169,7 @@ class Evaluator:
     _process: _Process | None = field(default=None, init=False)
     _asked: Question | None = field(default=None, init=False)
     _deaths: dict[Question, int] = field(default_factory=dict, init=False)
+    _end: float = field(default=float("inf"), init=False)
 
     def __enter__(self) -> Self:
         return self
@@ -216,7 +221,7 @@ class Evaluator:
             process = self._prepare(question)
         except NoAnswer as error:
             return [error]
-        answers: list[dict[str, Any] | NoAnswer] = list(process.ask(asked, self.limits.seconds))
+        answers: list[dict[str, Any] | NoAnswer] = list(process.ask(asked, self.limits.seconds, self._end))
         if len(answers) < len(asked):
             self._deaths[question] = self._deaths.get(question, 0) + 1
             answers.append(NoAnswer(self._obituary(process)))
@@ -229,7 +234,9 @@ class Evaluator:
         if self._deep(asked):
             return NoAnswer(f"the object is nested more than {self.limits.levels} levels deep")
         if self._deaths.get(question, 0) >= self.limits.deaths:
-            return NoAnswer(f"not asked any more: it failed {self.limits.deaths} times before")
+            return NoAnswer(f"not asked any more: it failed {_times(self.limits.deaths)} before")
+        if time.monotonic() > self._end:
+            return NoAnswer(f"not asked any more: {self._over}")
         return None
 
     def _prepare(self, question: Question) -> _Process:
@@ -243,8 +250,10 @@ class Evaluator:
                     f"the process for your own checks does not start: {why or 'it says nothing'}",
                     hint="Is there enough memory, and can this Python start another one?",
                 )
+            # How long the process takes to start is no fault of the expressions.
+            self._end = min(self._end, time.monotonic() + self.limits.all_seconds)
         if self._asked != question:
-            answers = list(self._process.ask([question.as_json()], self.limits.seconds))
+            answers = list(self._process.ask([question.as_json()], self.limits.seconds, self._end))
             if not answers:
                 raise NoAnswer(self._obituary(self._process))
             if "fault" in answers[0]:
@@ -252,13 +261,23 @@ class Evaluator:
             self._asked = question
         return self._process
 
+    @property
+    def _over(self) -> str:
+        return f"all expressions together took more than {self.limits.all_seconds:g} s"
+
     def _obituary(self, process: _Process) -> str:
         late = process.late
         code = process.end()
         self._process, self._asked = None, None
+        if late and time.monotonic() > self._end:
+            return self._over
         if late:
             return f"the expression took more than {self.limits.seconds:g} s"
         return f"the expression brought its process down (code {code}): too much memory, or too deep"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def deeper_than(value: Any, levels: int) -> bool:

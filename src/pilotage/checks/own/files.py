@@ -9,8 +9,6 @@ from pathlib import Path
 
 from pilotage.core.errors import NotFound
 
-FAMILY = "own"
-"""The family of users' checks."""
 _SUFFIXES = {".yaml", ".yml"}
 _CHECKS = re.compile(rb"^(?:\xef\xbb\xbf)?checks\s*:", re.MULTILINE)
 _BEGINS = "A file of checks is YAML that begins with 'checks:'."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,16 +72,25 @@ def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]
         InvalidInput: one is wrong; all that is wrong is told.
         NotFound: there is no such file, or no file in a folder.
     """
+    return read_texts(((str(path), _content(path)) for path in all_files(paths)), taken)
+
+
+def read_texts(texts: Iterable[tuple[str, str]], taken: Collection[str] = ()) -> list[Rule]:
+    """The checks of texts, each with the name under which it is spoken of.
+
+    Raises:
+        InvalidInput: one is wrong; all that is wrong is told.
+    """
     found: list[Rule] = []
     faults: list[str] = []
     places: dict[str, Place] = {}
-    for path in all_files(paths):
-        rules, wrong = read_text(_content(path), str(path))
+    for name, text in texts:
+        rules, wrong = read_text(text, name)
         faults += wrong
         for rule in rules:
             id_ = rule.stated.id
             if id_ in places or id_ in taken:
-                where = f"the one at {places[id_]}" if id_ in places else "a check that is shipped"
+                where = f"the one at {places[id_]}" if id_ in places else "a check that is there already"
                 faults.append(f"{rule.place}: the id '{id_}' is that of {where}")
             places.setdefault(id_, rule.place)
         found += rules

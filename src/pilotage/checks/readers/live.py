@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pilotage.checks.model import Check
 from pilotage.checks.readers.assemble import assemble
+from pilotage.checks.readers.kinds import known_kinds
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.scene import LATEST, Scene
 from pilotage.core.errors import MissingExtra
@@ -85,5 +86,19 @@ def read_cluster(
             f"looking at a live cluster needs {error.name}, which is not installed",
             hint="`pip install 'pilotage[cluster]'`",
         ) from error
-    found: ClusterReading = module.read(question, tuple(checks), progress)
+    asked = tuple(checks)
+    found: ClusterReading = module.read(question, asked, progress)
+    found.blind = {**_unlisted(asked), **found.blind}
     return found
+
+
+def _unlisted(checks: Iterable[Check]) -> dict[str, str]:
+    """The kinds of own checks that we do not know where to list, with the reason to tell."""
+    known = known_kinds()
+    return {
+        kind: "where it is listed is not known to us, so it was not asked for"
+        for one in checks
+        if one.own
+        for kind in one.about
+        if kind not in known and "." not in kind
+    }

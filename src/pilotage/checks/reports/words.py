@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "idle": ("idle", "무효"),
     "same mechanism": ("same mechanism", "같은 메커니즘"),
     "documentation only": ("documentation only", "문서에만 근거"),
+    "your own": ("your own", "자체 점검"),
     "no findings": ("no findings", "발견 사항 없음"),
     "nothing was checked": ("nothing was checked", "점검한 것이 없음"),
     "not whole": (

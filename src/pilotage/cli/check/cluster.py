@@ -11,7 +11,7 @@ from pilotage.checks.readers.kinds import known_kinds
 from pilotage.checks.readers.live import ClusterQuestion, read_cluster
 from pilotage.checks.readers.role import account, as_yaml, cluster_role
 from pilotage.checks.runner import RunSettings, chosen
-from pilotage.cli.check.own import Ground, ground_options, known_checks, unlisted
+from pilotage.cli.check.own import Ground, ground_options, known_checks
 from pilotage.cli.check.running import Wishes, finish, run_options, settings_of
 from pilotage.cli.library.progress import named_bar
 from pilotage.core.errors import UnknownTerm
@@ -63,7 +63,6 @@ def cluster(
     with named_bar("Reading the cluster") as progress:
         checks = chosen(known_checks(asked.ground), settings).values()
         found = read_cluster(question, checks, progress)
-    found.blind = {**unlisted(checks), **found.blind}
     return finish(found.scene(), found.reading, settings, asked)
 
 

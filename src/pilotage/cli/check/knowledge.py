@@ -10,7 +10,6 @@ from rich.console import Console
 
 from pilotage.checks.coverage import reasons
 from pilotage.checks.model import Check
-from pilotage.checks.own.files import FAMILY
 from pilotage.checks.reports.incidents import Incident, cited_lines
 from pilotage.cli.check.incidents import all_incidents, incidents_of
 from pilotage.cli.check.own import Ground, ground_options, known_checks
@@ -58,7 +57,7 @@ def list_(family: str | None, ground: Ground, output: str) -> None:
             say(out, one.family, "bold")
             last = one.family
         say(out, f"{one.id} ({one.severity}): {one.title}", indent=2)
-        none = "your own" if one.family == FAMILY else "documentation only"
+        none = "your own" if one.own else "documentation only"
         for line in cited_lines(one.cited, incidents) or [none]:
             say(out, line, "dim", indent=4)
     say(out, counted(len(found), "check"))

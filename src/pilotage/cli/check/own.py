@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,6 @@ from typing import Any
 import click
 
 from pilotage.checks.model import Check
-from pilotage.checks.own.files import FAMILY
-from pilotage.checks.readers.kinds import known_kinds
 from pilotage.checks.registry import all_checks
 from pilotage.checks.rules.toml_file import HouseRules, find_file, read_house_rules
 
@@ -116,15 +114,3 @@ def _with_own(paths: Sequence[Path]) -> Mapping[str, Check]:
         kept[asked] = dict(sorted({**all_checks(), **own}.items()))
     found: Mapping[str, Check] = kept[asked]
     return found
-
-
-def unlisted(checks: Iterable[Check]) -> dict[str, str]:
-    """The kinds of own checks that we do not know where to list in a cluster, with the reason to tell."""
-    known = known_kinds()
-    return {
-        kind: "where it is listed is not known to us, so it was not asked for"
-        for one in checks
-        if one.family == FAMILY
-        for kind in one.about
-        if kind not in known and "." not in kind
-    }

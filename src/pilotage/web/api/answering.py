@@ -15,7 +15,8 @@ from pilotage.web.doors import audience_of, doors_of, language_of
 
 def reader_of(request: Request) -> Reader:
     """Who asks."""
-    return Reader(doors_of(request).catalogue, audience_of(request), language_of(request))
+    doors = doors_of(request)
+    return Reader(doors.catalogue, audience_of(request), language_of(request), doors.offer)
 
 
 def answer(

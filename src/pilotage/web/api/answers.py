@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pilotage.core.errors import InvalidInput, NotFound
@@ -16,7 +16,7 @@ from pilotage.library.stores.protocol import Audience, Filters, Stored
 from pilotage.library.terms import FACET_OF, FACETS, KINDS, Term, tags_of
 from pilotage.web.api.paging import read_mark, write_mark
 from pilotage.web.api.queries import names
-from pilotage.web.checking import incident_checks
+from pilotage.web.checking import Offer, incident_checks, shipped
 
 INCIDENT_EXTRA = ("related", "history", "terms", "checks")
 LIST_EXTRA = ("facets", "terms")
@@ -33,11 +33,13 @@ class Reader:
         catalogue: the answers.
         audience: whose records the one who asks may see.
         lang: the language of labels and titles.
+        offer: the checks that there are.
     """
 
     catalogue: Catalogue
     audience: Audience
     lang: Lang
+    offer: Offer = field(default_factory=shipped)
 
 
 def search(reader: Reader, request: SearchRequest) -> dict[str, Any]:
@@ -144,7 +146,7 @@ def incident(
     if "terms" in blocks:
         found["terms"] = terms_of(reader, document)
     if "checks" in blocks:
-        found["checks"] = incident_checks(stored.id)
+        found["checks"] = incident_checks(reader.offer.looking_for(stored.id))
     return found
 
 

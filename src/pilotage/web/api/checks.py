@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -12,7 +13,6 @@ from starlette.responses import JSONResponse, Response
 
 from pilotage.checks.reports.as_json import document
 from pilotage.checks.reports.document import ReportValue
-from pilotage.core.errors import InvalidInput
 from pilotage.web import checking
 from pilotage.web.api import check_models
 from pilotage.web.api.answering import answer, reader_of
@@ -20,8 +20,7 @@ from pilotage.web.api.answers import Reader
 from pilotage.web.api.check_queries import ChecksAsked, RunAsked
 from pilotage.web.api.paging import next_link
 from pilotage.web.api.queries import Asked
-from pilotage.web.bodies import read_body
-from pilotage.web.errors import Problem, answer_of
+from pilotage.web.bodies import FORM, is_form, read_body, read_parts
 
 CheckId = Annotated[
     str, Path(description="Id of a check.", max_length=200, examples=["webhook-fail-catch-all"])
@@ -40,17 +39,45 @@ spec:
           restartPolicy: Never
           containers: [{name: report, image: "registry.example.com/report:1.2"}]
 """
+_OWN_SAMPLE = """\
+checks:
+  - id: shop-no-latest
+    title: A container runs whatever is latest
+    severity: high
+    kinds: [CronJob]
+    each: spec.jobTemplate.spec.template.spec.containers
+    validations:
+      - expression: '!item.image.endsWith(":latest")'
+        path: image
+    fix: Name a version.
+"""
+_TEXT, _OWN = "text", "own_checks"
 _BODY = {
     "requestBody": {
         "required": True,
         "description": "Kubernetes manifests (YAML or JSON, several documents), or one configuration of "
-        "HAProxy, nginx or CoreDNS, as it would stand in a file, in UTF-8. The media type is not looked at.",
+        "HAProxy, nginx or CoreDNS, as it would stand in a file, in UTF-8. Of the media type only a form is "
+        f"told apart: its part `{_TEXT}` holds this text and `{_OWN}`, where the server was started with "
+        f"`--accept-own-checks`, a file of own checks (at most {checking.MOST_OWN_BYTES} bytes and "
+        f"{checking.MOST_OWN_CHECKS} checks).",
         "content": {
-            kind: {"schema": {"type": "string", "minLength": 1}, "example": _SAMPLE}
-            for kind in ("application/yaml", "text/plain")
+            **{
+                kind: {"schema": {"type": "string", "minLength": 1}, "example": _SAMPLE}
+                for kind in ("application/yaml", "text/plain")
+            },
+            FORM: {
+                "schema": {
+                    "type": "object",
+                    "properties": {_TEXT: {"type": "string", "minLength": 1}, _OWN: {"type": "string"}},
+                    "required": [_TEXT],
+                    "additionalProperties": False,
+                },
+                "example": {_TEXT: _SAMPLE, _OWN: _OWN_SAMPLE},
+            },
         },
     }
 }
+_MOST_FORM_BYTES = checking.MOST_BYTES + checking.MOST_OWN_BYTES + 4096
 _TOO_LARGE: dict[int | str, dict[str, Any]] = {
     413: {"description": f"The text is longer than {checking.MOST_BYTES} bytes."}
 }
@@ -79,7 +106,7 @@ def add_routes(router: APIRouter) -> None:
 
 def listed(reader: Reader, asked: ChecksAsked) -> dict[str, Any]:
     """A part of the list of checks; see `check_models.Checks`."""
-    found = checking.chosen(asked.severity, asked.family, asked.incident, asked.q)
+    found = reader.offer.chosen(asked.severity, asked.family, asked.incident, asked.q)
     shown = found[asked.offset : asked.offset + asked.limit]
     incidents = checking.incidents_of(shown, reader.catalogue, reader.audience, reader.lang)
     end = asked.offset + len(shown)
@@ -93,7 +120,7 @@ def listed(reader: Reader, asked: ChecksAsked) -> dict[str, Any]:
 
 def whole(reader: Reader, name: str) -> dict[str, Any]:
     """A check with its page; see `check_models.WholeCheck`."""
-    one = checking.check_named(name)
+    one = reader.offer.named(name)
     return checking.whole_check(
         one, checking.incidents_of([one], reader.catalogue, reader.audience, reader.lang)
     )
@@ -119,23 +146,25 @@ async def run(request: Request, asked: Annotated[RunAsked, Query()]) -> Response
     Nothing is kept, no file of the server is read, and nothing that the text names is fetched: charts and
     Kustomize folders are not rendered. What could not be read stands in `problems`.
     """
-    body = await read_body(request, checking.MOST_BYTES)
+    form = is_form(request)
+    body = await read_body(request, _MOST_FORM_BYTES if form else checking.MOST_BYTES)
     if body is None:
-        hint = "Send less at once, or use `pilotage check` on the command line, which has no limits."
-        told = f"the text is longer than {checking.MOST_BYTES} bytes"
-        return answer_of(request, Problem(413, InvalidInput.code, told, hint))
-    return await run_in_threadpool(_report, reader_of(request), body, asked)
+        raise checking.too_long()
+    parts = await read_parts(request, body, (_TEXT, _OWN)) if form else {_TEXT: body}
+    return await run_in_threadpool(_report, reader_of(request), parts, asked)
 
 
-def _report(reader: Reader, body: bytes, asked: RunAsked) -> JSONResponse:
+def _report(reader: Reader, parts: Mapping[str, bytes], asked: RunAsked) -> JSONResponse:
+    text, own = (parts.get(name, b"").decode("utf-8", "surrogateescape") for name in (_TEXT, _OWN))
     question = checking.Question(
-        text=body.decode("utf-8", "surrogateescape"),
+        text=text,
         name=asked.name or "pasted",
         select=tuple(asked.select),
         ignore=tuple(asked.ignore),
         kubernetes=asked.kubernetes,
+        own_checks=own,
     )
-    report = checking.check_text(question)
+    report = reader.offer.check_text(question)
     incidents = checking.incidents_of(report.checks.values(), reader.catalogue, reader.audience, reader.lang)
     told = {"Cache-Control": "no-store", "Content-Language": reader.lang}
     return _Report(document(report, incidents), headers=told)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from mcp.server.mcpserver.tools import Tool
+
 from pilotage.checks.model import Check, Cited, Finding
 from pilotage.checks.readers.live import ClusterQuestion, read_cluster
-from pilotage.checks.registry import all_checks
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents
 from pilotage.checks.runner import RunSettings, run
@@ -39,11 +42,13 @@ from pilotage.web.mcp.check_arguments import (
     Levels,
     ManifestText,
     Namespaces,
+    OwnChecks,
     Selecting,
 )
 from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import clean
+from pilotage.web.mcp.tooling import library_tool
 from pilotage.web.mcp.words import like_ids
 
 _MOST_UNREAD = 8
@@ -58,10 +63,12 @@ class CheckTools:
     Args:
         settings: for the language.
         catalogue: tells of the incidents that checks cite.
+        offer: the checks.
     """
 
-    def __init__(self, settings: Settings, catalogue: Catalogue) -> None:
+    def __init__(self, settings: Settings, catalogue: Catalogue, offer: checking.Offer) -> None:
         self._catalogue = catalogue
+        self._offer = offer
         self._default = default_language(settings)
 
     def list_checks(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
@@ -77,9 +84,9 @@ class CheckTools:
         """See `DESCRIPTIONS`."""
         question = ("checks", query, sorted(severities), sorted(families), incident)
         offset = read_cursor(cursor, *question)
-        found = checking.chosen(severities, families, incident or "", query or "")
+        found = self._offer.chosen(severities, families, incident or "", query or "")
         items = [_item(one) for one in found[offset : offset + limit]]
-        all_families = checking.family_names() if not offset and not any(question[1:]) else None
+        all_families = self._offer.families if not offset and not any(question[1:]) else None
 
         def build(count: int) -> ListChecksAnswer:
             shown = whole_items(items, count, lambda item: item.model_copy(update={"incidents": None}))
@@ -99,7 +106,7 @@ class CheckTools:
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> ExplainAnswer:
         """See `DESCRIPTIONS`."""
-        one = _named(id)
+        one = self._named(id)
         known = checking.incidents_of([one], self._catalogue, audience(), lang or self._default)
         answer = ExplainAnswer(
             id=one.id,
@@ -126,6 +133,7 @@ class CheckTools:
         select: Selecting = [],  # noqa: B006 - pydantic copies it
         ignore: Leaving = [],  # noqa: B006 - pydantic copies it
         kubernetes: Against = None,
+        own_checks: OwnChecks = "",
         lang: Language = None,
         limit: Limit = 20,
         cursor: Cursor = None,
@@ -133,12 +141,21 @@ class CheckTools:
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> FindingsAnswer:
         """See `DESCRIPTIONS`."""
-        question = ("text", text, name, sorted(select), sorted(ignore), kubernetes)
+        question = ("text", text, name, sorted(select), sorted(ignore), kubernetes, own_checks)
         offset = read_cursor(cursor, *question)
-        asked = checking.Question(text, name, tuple(select), tuple(ignore), kubernetes or "")
-        report = checking.check_text(asked)
+        asked = checking.Question(
+            text, name, tuple(select), tuple(ignore), kubernetes or "", own_checks=own_checks
+        )
+        report = self._offer.check_text(asked)
         page = _Page(question, offset, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
         return self._findings(report, page, lang or self._default)
+
+    def manifests_tool(self) -> Tool:
+        """The tool check_manifests, with own checks only where they are accepted."""
+        tool = library_tool(self.check_manifests)
+        if not self._offer.accepts:
+            del tool.parameters["properties"]["own_checks"]
+        return tool
 
     def check_cluster(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
@@ -155,12 +172,22 @@ class CheckTools:
         """See `DESCRIPTIONS`."""
         question = ("cluster", context, sorted(namespaces), sorted(select), sorted(ignore))
         offset = read_cursor(cursor, *question)
-        report = cluster_report(
-            ClusterQuestion(None, context, tuple(namespaces), _CLUSTER_SILENCE_SECONDS),
-            RunSettings(select=tuple(select), ignore=tuple(ignore)),
-        )
+        asked = ClusterQuestion(None, context, tuple(namespaces), _CLUSTER_SILENCE_SECONDS)
+        settings = RunSettings(select=tuple(select), ignore=tuple(ignore))
+        with self._offer.running() as checks:
+            report = cluster_report(asked, settings, checks)
         page = _Page(question, offset, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
         return self._findings(report, page, lang or self._default)
+
+    def _named(self, name: str) -> Check:
+        try:
+            return self._offer.named(name)
+        except NotFound as error:
+            near = like_ids(name, list(self._offer.checks))
+            if not near:
+                raise
+            hint = f"Did you mean {' or '.join(repr(known) for known in near)}?"
+            raise NotFound(f"there is no check '{name[:120]}'", hint=hint) from error
 
     def _findings(self, report: Report, page: _Page, lang: Lang) -> FindingsAnswer:
         known = checking.incidents_of(report.checks.values(), self._catalogue, audience(), lang)
@@ -203,31 +230,20 @@ class _Page:
         self.max_tokens = max_tokens
 
 
-def cluster_report(question: ClusterQuestion, settings: RunSettings) -> Report:
+def cluster_report(question: ClusterQuestion, settings: RunSettings, known: Mapping[str, Check]) -> Report:
     """The report on a cluster.
 
     Raises:
         UserError: the cluster cannot be read, said in words that an agent can act on.
         UnknownTerm: a word of the selection means no check.
     """
-    checks = chosen_checks(all_checks(), settings).values()
+    checks = chosen_checks(known, settings).values()
     try:
         found = read_cluster(question, checks)
     except OutsideError as error:
         # What fails here is the reader's cluster, not our store: it is told in full.
         raise UserError(error.message, hint=error.hint) from error
-    return run(all_checks(), found.scene(), settings, reading=found.reading)
-
-
-def _named(name: str) -> Check:
-    try:
-        return checking.check_named(name)
-    except NotFound as error:
-        near = like_ids(name, list(all_checks()))
-        if not near:
-            raise
-        hint = f"Did you mean {' or '.join(repr(known) for known in near)}?"
-        raise NotFound(f"there is no check '{name[:120]}'", hint=hint) from error
+    return run(known, found.scene(), settings, reading=found.reading)
 
 
 def _item(one: Check) -> CheckItem:

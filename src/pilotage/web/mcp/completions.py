@@ -15,11 +15,11 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
-from pilotage.checks.registry import all_checks
 from pilotage.core.errors import PilotageError
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import LANGS
 from pilotage.library.terms import KINDS
+from pilotage.web.checking import Offer
 from pilotage.web.mcp.asking import audience
 from pilotage.web.mcp.resources import CHECK, INCIDENT, TERM, VOCABULARY
 from pilotage.web.mcp.words import kind_named, terms_in_force
@@ -28,7 +28,7 @@ _MOST = 100
 """More the protocol does not allow."""
 
 
-def add_completions(server: MCPServer[Any], catalogue: Catalogue) -> None:
+def add_completions(server: MCPServer[Any], catalogue: Catalogue, offer: Offer) -> None:
     """Adds completion to a server."""
 
     async def complete(
@@ -39,18 +39,20 @@ def add_completions(server: MCPServer[Any], catalogue: Catalogue) -> None:
         if isinstance(ref, PromptReference):
             return completed(argument.value, LANGS) if argument.name == "lang" else None
         given = (context.arguments if context else None) or {}
-        known = await anyio.to_thread.run_sync(lambda: _known(catalogue, ref.uri, argument.name, given))
+        known = await anyio.to_thread.run_sync(
+            lambda: _known(catalogue, offer, ref.uri, argument.name, given)
+        )
         return completed(argument.value, known)
 
     register: Callable[[Any], Any] = server.completion()  # type: ignore[no-untyped-call]
     register(complete)
 
 
-def _known(catalogue: Catalogue, uri: str, name: str, given: dict[str, str]) -> Iterable[str]:
+def _known(catalogue: Catalogue, offer: Offer, uri: str, name: str, given: dict[str, str]) -> Iterable[str]:
     if uri == INCIDENT and name == "id":
         return catalogue.store.ids(audience())
     if uri == CHECK and name == "id":
-        return all_checks()
+        return offer.checks
     if uri in {VOCABULARY, TERM} and name == "kind":
         return KINDS
     if uri == TERM and name == "slug":

@@ -22,7 +22,8 @@ def install_mcp(app: FastAPI) -> None:
     Every request stands for itself and is answered with one JSON body, so that any replica can answer it.
     """
     doors = app.state.doors
-    server = make_server(doors.settings, doors.catalogue, decide=over_http(doors.settings, doors.catalogue))
+    decide = over_http(doors.settings, doors.catalogue)
+    server = make_server(doors.settings, doors.catalogue, doors.offer, decide=decide)
     served = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,

@@ -15,7 +15,7 @@ from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import complete
 from pilotage.library.stores.protocol import Filters
 from pilotage.library.terms import FACET_OF, Term
-from pilotage.web.checking import check_named, incidents_of, whole_check
+from pilotage.web.checking import Offer, incidents_of, whole_check
 from pilotage.web.mcp.answers import NOTICE
 from pilotage.web.mcp.asking import audience
 from pilotage.web.mcp.reading import clean
@@ -29,7 +29,7 @@ CHECK = "check://{id}"
 _JSON = "application/json"
 
 
-def add_resources(server: MCPServer[Any], catalogue: Catalogue) -> None:
+def add_resources(server: MCPServer[Any], catalogue: Catalogue, offer: Offer) -> None:
     """Adds the four templates to a server."""
 
     @server.resource(
@@ -72,7 +72,7 @@ def add_resources(server: MCPServer[Any], catalogue: Catalogue) -> None:
         mime_type=_JSON,
     )
     def check(id: str) -> str:  # noqa: A002 - the template's word
-        return _answered(lambda: _check(catalogue, id))
+        return _answered(lambda: _check(catalogue, offer, id))
 
 
 def _answered(build: Callable[[], dict[str, Any]]) -> str:
@@ -84,8 +84,8 @@ def _answered(build: Callable[[], dict[str, Any]]) -> str:
         raise ResourceError(message_of(error)) from error
 
 
-def _check(catalogue: Catalogue, name: str) -> dict[str, Any]:
-    one = check_named(name.lower())
+def _check(catalogue: Catalogue, offer: Offer, name: str) -> dict[str, Any]:
+    one = offer.named(name.lower())
     return whole_check(one, incidents_of([one], catalogue, audience(), "en"))
 
 

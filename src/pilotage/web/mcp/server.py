@@ -11,6 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.stores.protocol import Audience
+from pilotage.web.checking import Offer
 from pilotage.web.mcp.asking import AudienceMiddleware, over_stdio
 from pilotage.web.mcp.checks import CheckTools
 from pilotage.web.mcp.completions import add_completions
@@ -23,18 +24,27 @@ from pilotage.web.mcp.tooling import library_tool
 
 
 def make_server(
-    settings: Settings, catalogue: Catalogue, *, decide: Callable[[object], Audience] | None = None
+    settings: Settings,
+    catalogue: Catalogue,
+    offer: Offer | None = None,
+    *,
+    decide: Callable[[object], Audience] | None = None,
 ) -> MCPServer[Any]:
     """The server over a catalogue whose store is open.
 
     Args:
         settings: the settings in force.
         catalogue: the answers.
+        offer: the checks; without it, those that the settings name.
         decide: whose records a request may see; without it, what `settings.library.include_private` says, as
             fits a process that serves one user over stdio.
+
+    Raises:
+        NotFound, InvalidInput, MissingExtra: see `Offer.of`.
     """
+    offer = offer or Offer.of(settings.web)
     finding, looking = FindingTools(settings, catalogue), LookingTools(settings, catalogue)
-    checks = CheckTools(settings, catalogue)
+    checks = CheckTools(settings, catalogue, offer)
     server: MCPServer[Any] = MCPServer(
         "pilotage",
         title="Pilotage incident library",
@@ -53,14 +63,14 @@ def make_server(
             library_tool(looking.vocab),
             library_tool(checks.list_checks),
             library_tool(checks.explain_check),
-            library_tool(checks.check_manifests),
+            checks.manifests_tool(),
             *([library_tool(checks.check_cluster)] if settings.web.allow_cluster else []),
         ],
         middleware=[AudienceMiddleware(decide or over_stdio(settings))],
     )
-    add_resources(server, catalogue)
+    add_resources(server, catalogue, offer)
     add_prompts(server, settings)
-    add_completions(server, catalogue)
+    add_completions(server, catalogue, offer)
     return server
 
 

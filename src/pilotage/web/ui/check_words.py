@@ -26,6 +26,8 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
     "n_checks_one": ("1 check", "점검 1개"),
     "no_check_fits": ("No check fits. Nothing looks for this by itself.", "맞는 점검이 없다. 이것을 따로 찾는 점검은 없다."),
     "documentation_only": ("Rests on documentation; no public incident is known.", "문서에 근거한다. 알려진 공개 사례가 없다."),
+    "own_check": ("own check", "자체 점검"),
+    "own_check_text": ("A check of whoever runs this server.", "이 서버를 운영하는 쪽에서 쓴 점검이다."),
     "same_mechanism": ("same mechanism", "같은 작동 방식"),
     "section_what_it_does": ("What it does", "하는 일"),
     "section_why_it_matters": ("Why it matters", "중요한 이유"),

@@ -15,7 +15,8 @@ from pilotage.checks.model import Severity
 from pilotage.core.errors import Busy, InvalidInput
 from pilotage.web import checking
 from pilotage.web.bodies import read_body
-from pilotage.web.errors import Problem, answer_of, problem_of
+from pilotage.web.errors import Problem, problem_of
+from pilotage.web.ui.problems import said
 from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found, Page
 from pilotage.web.ui.routing import endpoint as page_endpoint
@@ -61,12 +62,13 @@ def checks(view: View) -> Found:
     asked = view.request.query_params
     severities, families = asked.getlist("severity"), asked.getlist("family")
     words, incident = asked.get("q", "")[:200], asked.get("incident", "")[:200]
-    found = checking.chosen(severities, families, incident, words)
+    offer = view.doors.offer
+    found = offer.chosen(severities, families, incident, words)
     return "checks.html", {
         "found": found,
         "incidents": checking.incidents_of(found, view.doors.catalogue, view.audience, view.lang),
-        "severities": _levels(checking.chosen((), families, incident, words), severities),
-        "families": _families(checking.chosen(severities, (), incident, words), families),
+        "severities": _levels(offer.chosen((), families, incident, words), severities),
+        "families": _families(offer, offer.chosen(severities, (), incident, words), families),
         "words": words,
         "incident": incident,
         "narrowed": bool(severities or families or words or incident),
@@ -78,9 +80,9 @@ def _levels(found: list[Any], on: list[str]) -> list[Choice]:
     return [Choice(level.value, counted[level.value], level.value in on) for level in Severity]
 
 
-def _families(found: list[Any], on: list[str]) -> list[Choice]:
+def _families(offer: checking.Offer, found: list[Any], on: list[str]) -> list[Choice]:
     counted = Counter(one.family for one in found)
-    listed = [Choice(name, counted[name], name in on) for name in checking.family_names()]
+    listed = [Choice(name, counted[name], name in on) for name in offer.families]
     return sorted([one for one in listed if one.n or one.on], key=lambda one: (not one.on, -one.n, one.value))
 
 
@@ -90,7 +92,7 @@ def check(view: View) -> Found:
     Raises:
         NotFound: there is none; the hint names the nearest ids.
     """
-    one = checking.check_named(view.request.path_params["id"])
+    one = view.doors.offer.named(view.request.path_params["id"])
     return "check.html", {
         "check": one,
         "sections": [
@@ -99,7 +101,7 @@ def check(view: View) -> Found:
             if name != "References"
         ],
         "incidents": checking.incidents_of([one], view.doors.catalogue, view.audience, view.lang),
-        "alike": [each for each in checking.chosen(families=[one.family]) if each.id != one.id],
+        "alike": [each for each in view.doors.offer.chosen(families=[one.family]) if each.id != one.id],
     }
 
 
@@ -112,9 +114,7 @@ def endpoint(renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
             return await get(request)
         body = await read_body(request, MOST_POSTED)
         if body is None:
-            hint = "Send less at once, or use `pilotage check` on the command line, which has no limits."
-            told = f"the text is longer than {checking.MOST_BYTES} bytes"
-            return answer_of(request, Problem(413, InvalidInput.code, told, hint))
+            raise checking.too_long()
         return await page_endpoint(renderer, _posted(body))(request)
 
     return answer
@@ -126,7 +126,7 @@ def _empty(view: View) -> Found:
 
 
 def _form(text: str, name: str) -> dict[str, Any]:
-    return {"text": text, "name": name, "documents": checking.MOST_DOCUMENTS, "report": None, "problem": None}
+    return {"text": text, "name": name, "documents": checking.MOST_DOCUMENTS, "report": None, "said": None}
 
 
 def _posted(body: bytes) -> Page:
@@ -139,7 +139,7 @@ def _posted(body: bytes) -> Page:
         name = values.get("name", [""])[0][:200].strip()
         form = _form(text, name)
         try:
-            report = checking.check_text(checking.Question(text, name or "pasted"))
+            report = view.doors.offer.check_text(checking.Question(text, name or "pasted"))
         except (InvalidInput, Busy) as error:
             # The box keeps what was pasted, with what is wrong beside it.
             return _refused(view, form, problem_of(error))
@@ -159,6 +159,7 @@ def _posted(body: bytes) -> Page:
 
 def _refused(view: View, form: dict[str, Any], problem: Problem) -> Response:
     renderer: Renderer = view.request.app.state.renderer
-    response = renderer.respond(view, "check_try.html", form | {"problem": problem}, status=problem.status)
+    told = form | {"said": said(problem, view.lang)}
+    response = renderer.respond(view, "check_try.html", told, status=problem.status)
     response.headers.update(problem.headers())
     return response

@@ -12,7 +12,6 @@ from pilotage.core.errors import InvalidInput
 from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.record import Record, read_record
 from pilotage.library.stores.protocol import Stored, Tag
-from pilotage.web.checking import checks_for
 from pilotage.web.ui.incident import INTERVALS, REASON_CLASS, Incident, bar, changes
 from pilotage.web.ui.rendering import View
 from pilotage.web.ui.routing import Found
@@ -51,7 +50,7 @@ def context_of(view: View, stored: Stored, related: RelatedAnswer) -> dict[str, 
         "components": _slugs(view, shown, "component"),
         "symptoms": _slugs(view, shown, "symptom"),
         "withdrawn": shown.record.status == "withdrawn",
-        "looking": checks_for(stored.id),
+        "looking": view.doors.offer.looking_for(stored.id),
     }
 
 

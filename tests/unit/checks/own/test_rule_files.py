@@ -158,7 +158,7 @@ def test_ids_are_taken_once(tmp_path: Path) -> None:
         InvalidInput, match=r"b.yml:2:5: the id 'shop-one' is that of the one at .*a.yaml:2:5"
     ):
         read_files([tmp_path])
-    with pytest.raises(InvalidInput, match="that of a check that is shipped"):
+    with pytest.raises(InvalidInput, match="that of a check that is there already"):
         read_files([tmp_path / "a.yaml"], {"shop-one"})
     assert len(read_files([tmp_path / "a.yaml", tmp_path / "a.yaml"])) == 1
 

@@ -72,7 +72,8 @@ def test_an_incident_tells_its_checks(client: TestClient, monkeypatch: pytest.Mo
     assert "checks" not in client.get(address).json()
     assert client.get(f"{address}?extra=checks").json()["checks"] == []
     one = all_checks()["webhook-fail-catch-all"]
-    monkeypatch.setattr(checking, "_by_incident", lambda: {DNS["id"]: [(one, True)]})
+    offer: checking.Offer = client.app.state.doors.offer  # type: ignore[attr-defined]
+    monkeypatch.setitem(offer.__dict__, "_by_incident", {DNS["id"]: [(one, True)]})
     (found,) = client.get(f"{address}?extra=checks,terms").json()["checks"]
     assert found["id"] == "webhook-fail-catch-all"
     assert found["exact"] is True
@@ -104,7 +105,7 @@ def test_a_run_is_what_the_command_line_says(client: TestClient, tmp_path: Path)
         ("?select=nonsense", b"a: b", 400, "names no check"),
         ("?nme=x", b"a: b", 400, "no parameter"),
         ("?kubernetes=new", b"a: b", 400, "no version"),
-        ("", b"---\na: b\n" * 600, 400, "500 documents"),
+        ("", b"---\na: b\n" * 600, 413, "500 documents"),
         ("", b"x" * (checking.MOST_BYTES + 1), 413, "bytes"),
     ],
 )
@@ -142,7 +143,7 @@ def test_a_text_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch)
     moments = iter(range(0, 10_000, 7))
     monkeypatch.setattr(checking.time, "monotonic", lambda: float(next(moments)))
     with pytest.raises(InvalidInput, match="longer than 5 seconds"):
-        checking.check_text(checking.Question(CRON), seconds=5)
+        checking.shipped().check_text(checking.Question(CRON), seconds=5)
 
 
 def test_too_many_at_once_are_told_to_come_back(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +151,7 @@ def test_too_many_at_once_are_told_to_come_back(client: TestClient, monkeypatch:
     held = [checking._ROOM.acquire(blocking=False) for _ in range(checking._AT_ONCE)]
     try:
         with pytest.raises(Busy):
-            checking.check_text(checking.Question(CRON))
+            checking.shipped().check_text(checking.Question(CRON))
         found = client.post(RUN, content=CRON)
         assert found.status_code == 503
         assert found.headers["retry-after"]
