@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pilotage.checks.absence import folder_of, surely_absent
+from pilotage.checks.absence import surely_absent
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -147,8 +147,8 @@ def pod_config_missing(scene: Scene) -> Answers:
     What it does
     Follows the Secrets and ConfigMaps that pods mount or take variables from, unless they are optional. In a
     cluster it speaks up for each that is not there. In files it does so only where the very object stands in
-    another namespace and the files surely hold what there is: the same folder, or others of that kind in the
-    namespace of the pods. Objects that are copied into namespaces (reflector, replicator, a policy of
+    another namespace and the files surely hold what there is: it is in the same file, or others of that kind
+    are in the namespace of the pods. Objects that are copied into namespaces (reflector, replicator, a policy of
     Kyverno), sealed, or made from an outside store or a Certificate are not judged.
 
     Why it matters
@@ -224,7 +224,7 @@ def _elsewhere(scene: Scene, workload: Workload, named: Reference) -> list[KubeO
     if any(_COPIED.search(key) for item in found for key in (*item.annotations, *item.labels)):
         return []
     absent = surely_absent(scene, named.kind, one)
-    return [item for item in found if item.namespace and (absent or folder_of(item) == folder_of(one))]
+    return [item for item in found if item.namespace and (absent or item.file == one.file)]
 
 
 class _Made:
