@@ -148,8 +148,8 @@ def pod_config_missing(scene: Scene) -> Answers:
     Follows the Secrets and ConfigMaps that pods mount or take variables from, unless they are optional. In a
     cluster it speaks up for each that is not there. In files it does so only where the very object stands in
     another namespace and the files surely hold what there is: it is in the same file, or others of that kind
-    are in the namespace of the pods. Objects that are copied into namespaces (reflector, replicator, a policy of
-    Kyverno), sealed, or made from an outside store or a Certificate are not judged.
+    are in the namespace of the pods. Objects that are copied into namespaces (reflector, replicator, a policy
+    of Kyverno), sealed, or made from an outside store or a Certificate are not judged.
 
     Why it matters
     Secrets and ConfigMaps do not reach across namespaces. A pod that names an absent one is scheduled and

@@ -22,11 +22,15 @@ _LEVELS = {
 }
 _PROBLEMS = {"error": "error", "warning": "warning", "note": "recommendation"}
 """Level -> the word by which code scanning sorts rules that are not about security."""
+MOST_RESULTS = 25_000
+"""With more results in a run, code scanning refuses the whole file."""
+_ROOT = "%SRCROOT%"
+"""What paths are relative to: the folder in which the check runs, in CI the root of the repository."""
 _RANKS = {Severity.CRITICAL: 95.0, Severity.HIGH: 75.0, Severity.MEDIUM: 50.0, Severity.LOW: 25.0}
 
 
-def render(report: Report, incidents: Incidents) -> str:
-    """The report as a SARIF log."""
+def render(report: Report, incidents: Incidents, *, limit: int = MOST_RESULTS) -> str:
+    """The report as a SARIF log; of more results than the limit those of the lowest rank are left out."""
     rules = list(report.checks.values())
     numbers = {check.id: number for number, check in enumerate(rules)}
     results = [_result(one, numbers, incidents) for one in report.findings]
@@ -36,6 +40,12 @@ def render(report: Report, incidents: Incidents) -> str:
             {"kind": "external" if ignored.by_rule else "inSource", "justification": ignored.reason}
         ]
         results.append(suppressed)
+    notes = [_note(problem.message, problem.place, grave=problem.grave) for problem in report.problems]
+    if len(results) > limit:
+        left_out = len(results) - limit
+        notes.append(_note(f"{left_out} results of low rank are left out: more would be refused"))
+        results.sort(key=lambda one: -float(one["rank"]))
+        del results[limit:]
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -49,17 +59,11 @@ def render(report: Report, incidents: Incidents) -> str:
                     }
                 },
                 "columnKind": "unicodeCodePoints",
+                "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
                 "invocations": [
                     {
                         "executionSuccessful": not report.grave_problems,
-                        "toolExecutionNotifications": [
-                            {
-                                "level": "error" if problem.grave else "note",
-                                "message": {"text": problem.message},
-                                "locations": [_location(problem.place)],
-                            }
-                            for problem in report.problems
-                        ],
+                        "toolExecutionNotifications": notes,
                     }
                 ],
                 "results": results,
@@ -67,6 +71,11 @@ def render(report: Report, incidents: Incidents) -> str:
         ],
     }
     return json.dumps(log, ensure_ascii=True, indent=1) + "\n"
+
+
+def _note(message: str, place: Place | None = None, *, grave: bool = False) -> dict[str, Any]:
+    note: dict[str, Any] = {"level": "error" if grave else "note", "message": {"text": message}}
+    return note if place is None else note | {"locations": [_location(place)]}
 
 
 def _rule(check: Check, incidents: Incidents) -> dict[str, Any]:
@@ -119,11 +128,12 @@ def _result(finding: Finding, numbers: dict[str, int], incidents: Incidents) -> 
 def _location(place: Place) -> dict[str, Any]:
     location: dict[str, Any] = {}
     if place.file:
-        physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(place.file)}}
-        if place.line:
-            physical["region"] = {"startLine": place.line} | (
-                {"startColumn": place.column} if place.column else {}
-            )
+        physical: dict[str, Any] = {
+            "artifactLocation": {"uri": _uri(place.file), "uriBaseId": _ROOT},
+            "region": {"startLine": max(1, place.line)},
+        }
+        if place.column:
+            physical["region"]["startColumn"] = place.column
         location["physicalLocation"] = physical
     if place.object:
         name = f"{place.object} {place.path}".strip()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import gzip
+import itertools
 import json
 import re
 from pathlib import Path
@@ -10,11 +13,13 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
+from pilotage.checks.model import Severity
+from pilotage.checks.objects import Place
 from pilotage.checks.report import Report
 from pilotage.checks.reports import as_github, as_html, as_json, as_junit, as_markdown, as_sarif, as_text
 from pilotage.checks.reports.schema import FILE, report_schema, schema_text
 from pilotage.checks.reports.words import WORDS
-from rig import sarif
+from rig import published_schemas
 from rig.reports import empty_report, full_report, incidents
 
 FORMS = {
@@ -112,7 +117,7 @@ def test_every_key_of_the_schema_is_explained() -> None:
 
 @pytest.mark.real
 def test_sarif_is_as_its_schema_says(report: Report, tmp_path: Path) -> None:
-    validator = jsonschema.Draft7Validator(sarif.schema())
+    validator = jsonschema.Draft7Validator(published_schemas.sarif())
     for one in (report, empty_report(tmp_path)):
         validator.validate(json.loads(as_sarif.render(one, incidents(one))))
     wrong = json.loads(as_sarif.render(report, incidents(report)))
@@ -139,36 +144,66 @@ def test_sarif_holds_rules_places_and_suppressions(report: Report) -> None:
     assert log["invocations"][0]["executionSuccessful"] is False
 
 
-JUNIT = {
-    "testsuites": ({"name", "tests", "failures", "errors", "skipped"}, {"testsuite"}),
-    "testsuite": ({"name", "tests", "failures", "errors", "skipped"}, {"testcase"}),
-    "testcase": ({"name", "classname", "file", "line"}, {"failure", "error", "skipped"}),
-    "failure": ({"message", "type"}, set()),
-    "error": ({"message"}, set()),
-    "skipped": ({"message"}, set()),
-}
-"""Element -> its attributes and children, of those that all readers of JUnit files know."""
+def test_sarif_keeps_within_what_code_scanning_takes(report: Report) -> None:
+    (log,) = json.loads(as_sarif.render(report, incidents(report)))["runs"]
+    for rule in log["tool"]["driver"]["rules"]:
+        assert len(rule["shortDescription"]["text"]) <= 1024
+        assert len(rule["fullDescription"]["text"]) <= 1024
+        assert len(rule["name"]) <= 255
+        assert len(rule["properties"]["tags"]) <= 10
+        assert rule["help"]["markdown"].startswith("## What it does")
+        assert "security-severity" not in rule["properties"]
+    for result in log["results"]:
+        (location,) = result["locations"]
+        assert location["physicalLocation"]["artifactLocation"]["uriBaseId"] in log["originalUriBaseIds"]
+        assert len(result.get("relatedLocations", [])) <= 100
 
 
-def test_junit_keeps_to_what_its_readers_know(report: Report) -> None:
+def test_sarif_of_a_great_many_findings_is_one_that_code_scanning_takes(report: Report) -> None:
+    many = [
+        dataclasses.replace(one, subject=f"Deployment shop/web-{number}", fingerprint=f"{number:032x}")
+        for number, one in zip(range(1000), itertools.cycle(report.findings), strict=False)
+    ]
+    text = as_sarif.render(dataclasses.replace(report, findings=many), incidents(report), limit=980)
+    (log,) = json.loads(text)["runs"]
+    assert as_sarif.MOST_RESULTS == 25_000
+    assert len(log["results"]) == 980
+    assert len(gzip.compress(text.encode(), 6)) / 980 < 10_000_000 / 25_000
+    told = [one["message"]["text"] for one in log["invocations"][0]["toolExecutionNotifications"]]
+    assert told[-1].startswith(f"{20 + len(report.ignored)} results of low rank are left out")
+    most = {one["ruleId"] for one in log["results"] if one["rank"] == 95.0}
+    assert {one.check for one in many if one.severity is Severity.CRITICAL} == most
+
+
+def test_a_file_without_a_line_stands_at_its_first(report: Report) -> None:
+    one = dataclasses.replace(report.findings[0], place=Place("deploy/a.yaml"))
+    (log,) = json.loads(as_sarif.render(dataclasses.replace(report, findings=[one]), incidents(report)))[
+        "runs"
+    ]
+    place = log["results"][0]["locations"][0]["physicalLocation"]
+    assert place["region"] == {"startLine": 1}
+
+
+@pytest.mark.real
+def test_junit_is_as_the_schema_of_jenkins_says(report: Report, tmp_path: Path) -> None:
+    schema = published_schemas.junit()
+    for one in (report, empty_report(tmp_path)):
+        schema.validate(as_junit.render(one, incidents(one)))
+    wrong = as_junit.render(report, incidents(report)).replace("<testcase ", '<testcase file="a.yaml" ', 1)
+    assert not schema.is_valid(wrong)
+
+
+def test_junit_counts_what_it_holds(report: Report) -> None:
     root = ET.fromstring(as_junit.render(report, incidents(report)))
-    assert root.tag == "testsuites"
-    for element in root.iter():
-        attributes, children = JUNIT[element.tag]
-        assert set(element.attrib) <= attributes
-        assert {child.tag for child in element} <= children
-        if element.tag in {"testsuite", "testcase"}:
-            assert element.get("name")
-        if element.tag == "testcase":
-            assert element.get("classname")
-            assert len(element) <= 1
-        if element.tag == "testsuite":
-            assert int(element.get("tests", "0")) == len(element)
-            assert int(element.get("failures", "0")) == len(element.findall("testcase/failure"))
-            assert int(element.get("errors", "0")) == len(element.findall("testcase/error"))
-    for name in ("tests", "failures", "errors", "skipped"):
+    for suite in root:
+        assert int(suite.get("tests", "0")) == len(suite) > 0
+        for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+            assert int(suite.get(name, "0")) == len(suite.findall(f"testcase/{kind}"))
+    for name in ("tests", "failures", "errors"):
         assert int(root.get(name, "")) == sum(int(suite.get(name, "")) for suite in root)
     assert int(root.get("failures", "0")) == len(report.findings)
+    places = [str(one.text).split("\n")[0] for one in root.iter("failure")]
+    assert sorted(places) == sorted(str(one.place) for one in report.findings)
 
 
 def test_github_escapes_as_its_documentation_says(report: Report) -> None:
