@@ -47,6 +47,7 @@ SILENT: dict[str, str] = {
     "missing-required": _REFUSED,
     "nginx-path-type-strict": _SEVERAL,
     "null-value": "the server stores an absent field",
+    "selector-mismatch": _REFUSED,
     "wrong-type": _REFUSED,
 }
 """Checks whose bad fixtures are fine once they are beside the others in a cluster, and why."""

@@ -23,6 +23,7 @@ from pilotage.checks.registry import all_checks
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.texts import Text
 from rig import haproxy
+from rig.ports import held_port
 
 pytestmark = pytest.mark.real
 
@@ -33,6 +34,9 @@ FIXTURES = sorted(
     if path.relative_to(GOLDEN).parts[0].startswith(("hp-", "haproxy-"))
 )
 REFUSED = {
+    "hp-backend-absent/bad-default.cfg": "unable to find required default_backend",
+    "hp-backend-absent/bad-rule.cfg": "unable to find required use_backend",
+    "hp-backend-absent/near-piece.cfg": "unable to find required default_backend",
     "hp-nbproc/bad-four.cfg": "nbproc",
     "hp-nbproc/bad-bound.cfg": "nbproc",
     "hp-nbproc/near-one.cfg": "nbproc",
@@ -183,7 +187,7 @@ listen four
 
 
 def test_facts_are_those_of_the_running_process(tmp_path: Path) -> None:
-    ports = {name: haproxy.free_port() for name in ("first", "second", "third")}
+    ports = {name: held_port() for name in ("first", "second", "third")}
     config = CONFIG.format(**ports)
     ours = parsed(config)
     with haproxy.running(config, tmp_path) as process:
@@ -294,7 +298,7 @@ def test_files_of_a_folder_are_one_configuration(tmp_path: Path) -> None:
 
 
 def test_haproxy_starts_with_an_empty_backend_and_answers_503(tmp_path: Path) -> None:
-    port = haproxy.free_port()
+    port = held_port()
     config = f"""
 defaults
     mode http
@@ -315,7 +319,7 @@ backend shop
 def test_without_redispatch_a_request_is_lost_on_a_dead_server(
     tmp_path: Path, option: str, statuses: set[str]
 ) -> None:
-    port, alive = haproxy.free_port(), haproxy.free_port()
+    port, alive = held_port(), held_port()
     config = f"""
 defaults
     mode http
@@ -329,7 +333,7 @@ backend shop
     balance roundrobin
     retries 1
     {option} redispatch
-    server dead 127.0.0.1:{haproxy.free_port()}
+    server dead 127.0.0.1:{held_port()}
     server alive 127.0.0.1:{alive}
 frontend answers
     bind 127.0.0.1:{alive}
@@ -365,7 +369,7 @@ defaults
     timeout client 5s
     timeout server 5s
 listen web
-    bind 127.0.0.1:{haproxy.free_port()}
+    bind 127.0.0.1:{held_port()}
     server shop shop.example:{backend} check inter 200ms resolvers cluster init-addr none resolve-prefer ipv4
 """
         with haproxy.running(config, tmp_path) as process:

@@ -32,7 +32,8 @@ _TIGHT_SECONDS = 10
 _LONG_TIMEOUT_SECONDS = 5
 _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
 _LIVE_PATH = re.compile(
-    r"(?:live|healthz|ping|metrics|well-known|alive|health/?$|status|version|heartbeat)", re.IGNORECASE
+    r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health/?$|status|version|heartbeat)",
+    re.IGNORECASE,
 )
 
 
@@ -291,7 +292,7 @@ def quorum_liveness(scene: Scene) -> Answers:
     What it does
     Looks for etcd, ZooKeeper and Consul (by image) whose liveness probe asks a question that only a quorum
     can answer: `etcdctl … get` or `endpoint health`, `/health` of etcd without `serializable=true`, a
-    command of `zkCli`, `consul operator raft`.
+    command of `zkCli`, `zkServer.sh status`, `consul operator raft`.
 
     Why it matters
     When the quorum is lost, or slow, every member fails the probe and is killed. Restarted members have to
@@ -335,7 +336,7 @@ def _asks_quorum(image: str, probe: Mapping[str, Any]) -> bool:
     reads = re.search(r"\betcdctl\b.*\b(?:get|put|endpoint\s+health|cluster-health|member\s+list)\b", words)
     if reads and "--consistency=s" not in words:
         return True
-    return bool(re.search(r"zkCli(?:\.sh)?\b|\bconsul\s+(?:operator\s+raft|kv)\b", words))
+    return bool(re.search(r"zk(?:Cli|Server)(?:\.sh)?\b|\bconsul\s+(?:operator\s+raft|kv)\b", words))
 
 
 CHECKS = (
