@@ -17,11 +17,12 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.probing import other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, timing, told
 from pilotage.checks.values import as_list, as_text, dig, human_seconds
-from pilotage.checks.workloads import SERVING, Container
+from pilotage.checks.workloads import SERVING, Container, Workload
 
 NRE_LABS = "nre-labs-2018-12-04-etcd-liveness-probe-restart-loop"
 COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
@@ -112,7 +113,8 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     What it does
     Looks for containers behind a Service whose liveness probe asks for readiness: an HTTP path such as
     `/ready`, `/readyz` or `/health/readiness`, or the very path of the readiness probe where that name does
-    not speak of life (`/live`, `/healthz`, `/ping`).
+    not speak of life (`/live`, `/healthz`, `/ping`). One path for both whose name speaks of life is of low
+    severity, and only told where traffic comes from outside and the liveness probe gives up no later.
 
     Why it matters
     A program says that it is not ready when something that it needs is away: a database, a cache, a peer.
@@ -129,6 +131,7 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
 
     References
     - https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
+    - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-probes
     """
     for workload, exposure in served(scene):
         asked = False
@@ -137,33 +140,51 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
             if not isinstance(path, str):
                 continue
             asked = True
-            if not _asks_readiness(container, path):
-                continue
-            ready = dig(container.probe("readiness"), "httpGet", "path")
-            yield Gap(
-                workload.object,
-                f"The liveness probe of `{container.name}` asks `{path}`"
-                + (", as the readiness probe does" if ready == path else ""),
-                (*container.path, "livenessProbe", "httpGet", "path"),
-                evidence=(
-                    f"livenessProbe.httpGet.path: {path}",
-                    f"readinessProbe.httpGet.path: {ready if ready is not None else 'absent'}",
-                ),
-                severity=None if scene.exposed(workload, "edge") else Severity.LOW,
-                confidence=Confidence.MEDIUM,
-                related=(exposure.object,),
-            )
-            break
+            gap = _same_question(scene, workload, container, path, exposure.object)
+            if gap is not None:
+                yield gap
+                break
         else:
             if asked:
                 yield Pass(workload.object)
 
 
-def _asks_readiness(container: Container, path: str) -> bool:
-    if _READY_PATH.search(path):
-        return True
-    same = dig(container.probe("readiness"), "httpGet") == dig(container.probe("liveness"), "httpGet")
-    return same and len(path) > 1 and not _LIVE_PATH.search(path)
+def _same_question(
+    scene: Scene, workload: Workload, container: Container, path: str, caller: KubeObject
+) -> Gap | None:
+    live, readiness = container.probe("liveness"), container.probe("readiness")
+    ready = dig(readiness, "httpGet", "path")
+    same = dig(readiness, "httpGet") == dig(live, "httpGet")
+    asks = _READY_PATH.search(path) or (same and len(path) > 1 and not _LIVE_PATH.search(path))
+    edge = scene.exposed(workload, "edge")
+    at_once = same and edge and patience(live) <= patience(readiness)
+    if not asks and not at_once:
+        return None
+    message = f"The liveness probe of `{container.name}` asks `{path}`"
+    message += ", as the readiness probe does" if ready == path else ""
+    if not asks:
+        message += ", and gives up no later: it is killed in the moment in which it would be left alone"
+    return Gap(
+        workload.object,
+        message,
+        (*container.path, "livenessProbe", "httpGet", "path"),
+        evidence=(
+            f"livenessProbe.httpGet.path: {path}",
+            f"readinessProbe.httpGet.path: {ready if ready is not None else 'absent'}",
+            *(
+                f"{name} acts after: {human_seconds(patience(probe))}"
+                for name, probe in (("livenessProbe", live), ("readinessProbe", readiness))
+                if not asks
+            ),
+        ),
+        fix=""
+        if asks
+        else "Raise `failureThreshold` of the liveness probe, so that a pod is out of traffic for some time "
+        "before it is killed.",
+        severity=None if asks and edge else Severity.LOW,
+        confidence=Confidence.MEDIUM,
+        related=(caller,),
+    )
 
 
 @check(
