@@ -22,6 +22,19 @@ class _Kept:
     folders: set[tuple[str, str]] = field(default_factory=set)
 
 
+_MAKERS: weakref.WeakKeyDictionary[Scene, dict[str, list[KubeObject]]] = weakref.WeakKeyDictionary()
+_MAKE_NOTHING = (
+    ".k8s.io",
+    "istio.io",
+    "traefik.io",
+    "traefik.containo.us",
+    "projectcontour.io",
+    "cert-manager.io",
+    "monitoring.coreos.com",
+    "external-secrets.io",
+    "openshift.io",
+)
+"""Groups of which no object makes a Service: routes, policies, certificates, rules."""
 _WHERE: weakref.WeakKeyDictionary[Scene, dict[tuple[str, str], _Kept]] = weakref.WeakKeyDictionary()
 
 
@@ -49,6 +62,33 @@ def surely_absent(scene: Scene, kind: str, origin: KubeObject, namespace: str = 
     if wanted in _SHARED:
         return (wanted, folder_of(origin)) in kept.folders
     return wanted in kept.namespaces
+
+
+def maker(scene: Scene, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
+    """A custom resource whose operator may make an object of that name: of `kibana` comes `kibana-kb-http`.
+
+    Args:
+        scene: the scene; of a live one there is nothing to guess.
+        name: the name that is looked for.
+        origin: what names it.
+        namespace: where it is said to be; empty means that of `origin`.
+    """
+    if scene.live:
+        return None
+    if scene not in _MAKERS:
+        found: dict[str, list[KubeObject]] = defaultdict(list)
+        for one in scene.objects:
+            group = one.group
+            if "." in group and not group.endswith(_MAKE_NOTHING):
+                found[one.name].append(one)
+        _MAKERS[scene] = found
+    wanted = namespace or origin.namespace
+    parts = name.split("-")
+    for end in range(len(parts), 0, -1):
+        for one in _MAKERS[scene].get("-".join(parts[:end]), ()):
+            if one is not origin and (one.namespace or wanted) == (wanted or one.namespace):
+                return one
+    return None
 
 
 def _kept(scene: Scene, kind: str, group: str) -> _Kept:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+import re
 from importlib.resources import files
 
 from pilotage.checks.dialect import load
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container, Workload
+
+_SLEEPS = re.compile(r"\b(?:sleep\s+(?:infinity|inf|\d+[dh]?)\W*(?:done)?|tail -f /dev/null)\W*$")
+"""The end of a command that waits for ever."""
 
 
 @functools.cache
@@ -57,3 +61,15 @@ def roles(workload: Workload) -> frozenset[str]:
 def is_agent(workload: Workload) -> bool:
     """Whether other pods of its node, or of the cluster, get their network, names or credentials from it."""
     return bool(roles(workload) & {"network-agent", "node-dns", "cluster-dns", "credential-agent"})
+
+
+def filled_in_by_mesh(container: Container) -> bool:
+    """Whether Istio's injector writes the container: it replaces the image `auto` and adds probes."""
+    return container.image == "auto"
+
+
+def idle(container: Container) -> bool:
+    """Whether a container only holds the pod open."""
+    if bare_image(container.image).rpartition("/")[2] == "pause":
+        return True
+    return _SLEEPS.search(" ".join(container.words)) is not None

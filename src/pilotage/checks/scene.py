@@ -195,7 +195,11 @@ class Scene:
 
     @cached_property
     def _selectable(self) -> list[Workload]:
-        return [one for one in self.workloads if one.kind in workloads.SERVING or one.kind == "Job"]
+        return [
+            one
+            for one in self.workloads
+            if (one.kind in workloads.SERVING or one.kind == "Job") and not _is_trial(one)
+        ]
 
     @cached_property
     def _labelled(self) -> Labelled[Workload]:
@@ -410,6 +414,11 @@ class Scene:
             yield Reference(
                 "Secret", as_text(dig(item, "name")), (*workload.pod_path, "imagePullSecrets", position)
             )
+
+
+def _is_trial(one: Workload) -> bool:
+    """Whether it is a pod with which Helm tests a release: it comes when asked for, and serves nobody."""
+    return one.kind == "Pod" and as_text(one.object.annotations.get("helm.sh/hook")).startswith("test")
 
 
 def _home(one: KubeObject) -> str:

@@ -304,7 +304,8 @@ def two_autoscalers(scene: Scene) -> Answers:
     """
     What it does
     Looks for workloads that two HorizontalPodAutoscalers or ScaledObjects name. The autoscaler that KEDA
-    itself makes for a ScaledObject does not count.
+    itself makes for a ScaledObject does not count; of autoscalers that each have a file of their own, apart
+    from the workload, files do not tell whether they are alternatives.
 
     Why it matters
     Each sets its own number, every fifteen seconds. The pods go up and down with whoever came last, or the
@@ -330,6 +331,9 @@ def two_autoscalers(scene: Scene) -> Answers:
         one = workloads[key].object
         if len(distinct) < 2:  # noqa: PLR2004
             yield Pass(one)
+            continue
+        if not scene.live and len({one.file, *(item.file for item in scalers)}) > len(scalers):
+            yield Unknown("its autoscalers, each in a file of its own, may be alternatives", one)
             continue
         yield Gap(
             one,

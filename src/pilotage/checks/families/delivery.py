@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from pilotage.checks.absence import by_name
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.model import (
     Answers,
@@ -29,6 +31,7 @@ ELB_STATE = "aws-2012-12-24-us-east-elb-state-data-deleted"
 
 _SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 _FLUX_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+_MOST_RELATED = 5
 _HELM_KEEP = "helm.sh/resource-policy"
 _CASCADE = "resources-finalizer.argocd.argoproj.io"
 _CAPS = ("maxNoOfPodsToEvictPerNode", "maxNoOfPodsToEvictPerNamespace", "maxNoOfPodsToEvictTotal")
@@ -300,7 +303,8 @@ def helm_deletes_crd(scene: Scene) -> Answers:
     """
     What it does
     Looks for CustomResourceDefinitions that Helm manages as templates (label
-    `app.kubernetes.io/managed-by: Helm`) without `helm.sh/resource-policy: keep`.
+    `app.kubernetes.io/managed-by: Helm`) without `helm.sh/resource-policy: keep`, and tells all of a release
+    at once.
 
     Why it matters
     An uninstall, or an upgrade to a chart that no longer brings the template, deletes the definition, and
@@ -317,19 +321,35 @@ def helm_deletes_crd(scene: Scene) -> Answers:
     - https://helm.sh/docs/chart_best_practices/custom_resource_definitions/
     - https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource
     """
+    lost: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
     for one in scene.of("CustomResourceDefinition"):
         if one.labels.get("app.kubernetes.io/managed-by") != "Helm":
             yield NotApplicable(one, "Helm does not manage it")
         elif one.annotations.get(_HELM_KEEP) == "keep":
             yield Pass(one)
         else:
-            kind = as_text(one.get("spec", "names", "kind")) or one.name
-            yield Gap(
-                one,
-                f"Helm deletes it with the release, and with it every {kind} of the cluster",
-                ("metadata", "annotations"),
-                evidence=("app.kubernetes.io/managed-by: Helm", f"{_HELM_KEEP}: absent"),
-            )
+            release = as_text(one.annotations.get("meta.helm.sh/release-name"))
+            lost[one.file, release or as_text(one.labels.get("app.kubernetes.io/instance"))].append(one)
+    yield from (_lost_with_release(found) for found in lost.values())
+
+
+def _lost_with_release(found: list[KubeObject]) -> Gap:
+    """One finding for all definitions of a release: they have one cause and one cure."""
+    one, *others = sorted(found, key=by_name)
+    kind = as_text(one.get("spec", "names", "kind")) or one.name
+    more = f", and so do {len(others)} more definitions" if len(others) > 1 else ""
+    more = f", and so does {others[0].name}" if len(others) == 1 else more
+    return Gap(
+        one,
+        f"Helm deletes it with the release, and with it every {kind} of the cluster{more}",
+        ("metadata", "annotations"),
+        evidence=(
+            "app.kubernetes.io/managed-by: Helm",
+            f"{_HELM_KEEP}: absent",
+            *((f"likewise: {', '.join(item.name for item in others)}",) if others else ()),
+        ),
+        related=tuple(others[:_MOST_RELATED]),
+    )
 
 
 @check(

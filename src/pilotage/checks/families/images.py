@@ -33,6 +33,8 @@ def _filled_in(container: Container) -> bool:
     """Whether somebody else writes the image in: Skaffold, Kustomize, a person."""
     image, workload = container.image, container.workload
     own = {container.name, workload.object.name, as_text(workload.pod_labels.get("app"))}
+    if components.filled_in_by_mesh(container):
+        return True
     return image in own or any(mark in image for mark in "<>${}")
 
 

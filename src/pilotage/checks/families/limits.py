@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
 from pilotage.checks import components
 from pilotage.checks.allowances import container_amount, limit_default
-from pilotage.checks.components import bare_image
+from pilotage.checks.components import idle
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
@@ -24,23 +23,14 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 TARGET = "target-2019-01-cascading-failure-consul-gossip"
 
 _WHOLE_CORE = Decimal(1)
-_SLEEPS = re.compile(r"\b(?:sleep\s+(?:infinity|inf|\d+[dh]?)\W*(?:done)?|tail -f /dev/null)\W*$")
-"""The end of a command that waits for ever."""
 
 
 def _unbound(scene: Scene, workload: Workload) -> list[Container]:
     return [
         one
         for one in workload.running
-        if container_amount(scene, one, "limits", "memory") is None and not _idle(one)
+        if container_amount(scene, one, "limits", "memory") is None and not idle(one)
     ]
-
-
-def _idle(container: Container) -> bool:
-    """Whether a container only holds the pod open, which takes no memory to speak of."""
-    if bare_image(container.image).rpartition("/")[2] == "pause":
-        return True
-    return _SLEEPS.search(" ".join(container.words)) is not None
 
 
 @check(
@@ -222,6 +212,7 @@ def _unbound_by_namespace(scene: Scene) -> dict[str, list[Container]]:
     alike=(BLUE_MATADOR, NU_NL),
     about=(*SERVING, "Job", "CronJob"),
     needs=("LimitRange",),
+    chart_severity=Severity.LOW,
 )
 def memory_volume_unbounded(scene: Scene) -> Answers:
     """

@@ -286,6 +286,8 @@ def agent_replaced_at_once(scene: Scene) -> Answers:
             yield Pass(workload.object)
         elif share >= _ALL and scene.exposed(workload, "edge", "webhook") is not None:
             yield NotApplicable(workload.object, "see rollout-all-unavailable")
+        elif all(components.idle(one) for one in workload.running):
+            yield NotApplicable(workload.object, "its pods only wait, so that nobody misses them")
         else:
             agent = components.is_agent(workload)
             yield Gap(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pilotage.checks.components import filled_in_by_mesh
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -71,7 +72,9 @@ def readiness_missing(scene: Scene) -> Answers:
         probed = any(handler(one.probe("readiness")) is not None for one in workload.running)
         if container is None:
             continue
-        if probed or workload.pod.get("readinessGates") or handler(container.probe("startup")) is not None:
+        if filled_in_by_mesh(container):
+            yield NotApplicable(workload.object, "the mesh fills the container in, with its probe")
+        elif probed or workload.pod.get("readinessGates") or handler(container.probe("startup")) is not None:
             yield Pass(workload.object)
         elif workload.strategy in {"Recreate", "OnDelete"}:
             yield NotApplicable(workload.object, "see recreate-behind-traffic and update-waits-for-restart")

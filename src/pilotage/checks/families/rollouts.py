@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pilotage.checks import lone
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -19,7 +20,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scale, Scene
-from pilotage.checks.values import as_list, as_map, dig, percent_or_count
+from pilotage.checks.values import as_map, percent_or_count
 from pilotage.checks.workloads import Workload
 
 SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
@@ -36,6 +37,13 @@ _WAYS = {
 }
 
 
+_KEPT = (
+    "Its data is on {held}, which a second pod does not share. Where the program can replicate, let it (or "
+    "an operator for it) run two or more; else keep the way back short: a class of volumes that other nodes "
+    "and zones can attach, a graceful end that frees the volume, and drains that are announced."
+)
+
+
 def _serving(scene: Scene, *kinds: str) -> Iterator[tuple[Workload, Exposure | None]]:
     for workload in scene.workloads:
         if workload.kind in kinds:
@@ -47,12 +55,6 @@ def _served_by(exposure: Exposure) -> str:
     return f"{what} through {exposure.object.key}"
 
 
-def _claims(workload: Workload) -> bool:
-    """Whether its pods hold a volume that only one node may mount."""
-    volumes = as_list(workload.pod.get("volumes"))
-    return any(isinstance(dig(volume, "persistentVolumeClaim"), dict) for volume in volumes)
-
-
 @check(
     "recreate-behind-traffic",
     title="Every rollout takes all pods behind traffic away first",
@@ -61,13 +63,17 @@ def _claims(workload: Workload) -> bool:
     alike=(SCAP,),
     about=("Deployment",),
     needs=("Service",),
+    uses=lone.USES,
+    chart_severity=Severity.LOW,
 )
 def recreate_behind_traffic(scene: Scene) -> Answers:
     """
     What it does
     Looks for Deployments with the strategy `Recreate` to which an Ingress, another route, a webhook or a
-    Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume
-    claim (so that two of them may not run beside each other), the severity is lower.
+    Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume that
+    one node may have at a time, the severity is lower. Where both hold, where the program works as one
+    instance only (Jenkins, the proxy of JupyterHub and others of a table), and for controllers that look
+    after other workloads, nothing is said: there `Recreate` is right.
 
     Why it matters
     `Recreate` stops all old pods and only then starts new ones. Until a new one is ready there is nothing
@@ -91,18 +97,26 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
         elif scale is not None and scale.most == 0:
             yield NotApplicable(workload.object, "it is scaled to zero")
         else:
-            yield _recreate_gap(workload, exposure, scale)
+            yield _recreated(scene, workload, exposure, scale)
 
 
-def _recreate_gap(workload: Workload, exposure: Exposure, scale: Scale | None) -> Gap:
+def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale | None) -> Answer:
     severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
-    claims = _claims(workload)
-    pods = "its one pod" if scale is not None and scale.least <= 1 else "all its pods"
+    single = scale is not None and scale.least <= 1
+    held = lone.volume_of_one_node(scene, workload)
+    why = lone.why_alone(scene, workload, exposure) if single else ""
+    if single and held and exposure.by == "service":
+        why = f"{held} leaves it no other strategy, and only programs inside wait for it"
+    if why:
+        return NotApplicable(workload.object, why)
+    pods = "its one pod" if single else "all its pods"
     fix = ""
-    if claims:
+    if held:
         fix = (
-            "Its pods hold a volume claim: make the volume ReadWriteMany or the workload a StatefulSet with "
-            "more than one replica, or plan each rollout as a time of unavailability."
+            f"One node at a time may have {held}, so that `RollingUpdate` alone would leave the new pod "
+            "waiting. Where the program allows two instances, put the data on a ReadWriteMany volume, a "
+            "database or an object store, and roll; else announce each rollout, and pull the new image "
+            "before it, so that the time is short."
         )
     return Gap(
         workload.object,
@@ -110,7 +124,7 @@ def _recreate_gap(workload: Workload, exposure: Exposure, scale: Scale | None) -
         ("spec", "strategy", "type"),
         evidence=("spec.strategy.type: Recreate", f"spec.replicas: {workload.replicas}"),
         fix=fix,
-        severity=severity.lowered() if claims else severity,
+        severity=severity.lowered() if held else severity,
         related=(exposure.object,),
     )
 
@@ -193,6 +207,7 @@ def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer
     incidents=(BOSKOS,),
     about=("Deployment", "StatefulSet", "Rollout"),
     needs=("Service",),
+    uses=lone.USES,
     chart_severity=Severity.LOW,
 )
 def single_replica_edge(scene: Scene) -> Answers:
@@ -200,7 +215,10 @@ def single_replica_edge(scene: Scene) -> Answers:
     What it does
     Looks for workloads of one replica (no autoscaler that keeps more) to which an Ingress, another route or
     a Service with a port outside of the cluster leads. Those with `Recreate` or with an update that takes
-    the one pod away first are told by `recreate-behind-traffic` and `rollout-all-unavailable`.
+    the one pod away first are told by `recreate-behind-traffic` and `rollout-all-unavailable`. Left out are
+    programs that work as one instance only (a table), controllers that look after other workloads (by what
+    their account may make, or since they elect a leader), and pods beside which another workload answers
+    behind the same Service. Where the data lies on a volume of one node the severity is low.
 
     Why it matters
     A drained or lost node, an eviction or a crash of that one pod is an outage of its whole service, as
@@ -228,20 +246,33 @@ def single_replica_edge(scene: Scene) -> Answers:
             workload.strategy == "RollingUpdate" and isinstance(_unavailable(scene, workload, exposure), Gap)
         ):
             yield NotApplicable(workload.object, "see recreate-behind-traffic and rollout-all-unavailable")
+        elif why := lone.why_alone(scene, workload, exposure):
+            yield NotApplicable(workload.object, why)
+        elif (other := lone.beside(scene, workload)) is not None:
+            yield NotApplicable(workload.object, f"{other.object.key} answers beside it")
         else:
-            stated = workload.stated_replicas
-            yield Gap(
-                workload.object,
-                f"One replica alone gets {_served_by(exposure)}",
-                ("spec", "replicas") if scale.autoscaler is None else (),
-                evidence=(
-                    f"spec.replicas: {stated if stated is not None else 'absent, which means 1'}"
-                    if scale.autoscaler is None
-                    else f"{scale.autoscaler.key}: keeps 1 replica at least",
-                ),
-                confidence=Confidence.HIGH if stated is not None or scale.autoscaler else Confidence.MEDIUM,
-                related=(exposure.object,),
-            )
+            yield _single(scene, workload, exposure, scale)
+
+
+def _single(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale) -> Gap:
+    stated = workload.stated_replicas
+    held = lone.volume_of_one_node(scene, workload)
+    program = lone.program_of(scene, workload, exposure)
+    fix = program.fix if program is not None else _KEPT.format(held=held) if held else ""
+    return Gap(
+        workload.object,
+        f"One replica alone gets {_served_by(exposure)}" + (f", and its data lies on {held}" if held else ""),
+        ("spec", "replicas") if scale.autoscaler is None else (),
+        evidence=(
+            f"spec.replicas: {stated if stated is not None else 'absent, which means 1'}"
+            if scale.autoscaler is None
+            else f"{scale.autoscaler.key}: keeps 1 replica at least",
+        ),
+        fix=fix,
+        severity=Severity.LOW if fix else None,
+        confidence=Confidence.HIGH if stated is not None or scale.autoscaler else Confidence.MEDIUM,
+        related=(exposure.object,),
+    )
 
 
 @check(
@@ -406,6 +437,7 @@ def pdb_overlap(scene: Scene) -> Answers:
     severity=Severity.MEDIUM,
     incidents=(BOSKOS,),
     about=("StatefulSet", "DaemonSet"),
+    chart_severity=Severity.LOW,
 )
 def update_waits_for_restart(scene: Scene) -> Answers:
     """

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from pilotage.checks import routes
-from pilotage.checks.absence import by_name, folder_of, surely_absent, together
+from pilotage.checks.absence import by_name, folder_of, maker, surely_absent, together
 from pilotage.checks.classes import class_of
 from pilotage.checks.index import nearest
 from pilotage.checks.model import (
@@ -52,7 +52,8 @@ def route_backend_missing(scene: Scene) -> Answers:
     Follows every backend of Ingresses, Gateway API routes, OpenShift Routes, Istio VirtualServices, Traefik
     IngressRoutes and Contour HTTPProxies to its Service and to the port of it. In files it speaks of a
     missing Service only where they hold other Services of that namespace (or of that folder, where none is
-    stated); else the Service may be kept elsewhere and the answer is unknown.
+    stated); else the Service may be kept elsewhere and the answer is unknown, as it is where a custom
+    resource has the name, or its beginning: an operator may make the Service.
 
     Why it matters
     Every request that the route matches is answered by an error of the proxy: 503, 500 or its default
@@ -91,6 +92,9 @@ def _backend(scene: Scene, backend: Backend) -> Answer:
         return NotApplicable(route, f"{where} is a host outside of the cluster")
     if not surely_absent(scene, "Service", route, backend.namespace):
         return Unknown(f"Service {where} is not among the files", route, backend.path)
+    made = maker(scene, backend.service, route, backend.namespace)
+    if made is not None:
+        return Unknown(f"{made.key} may have Service {where} made", route, backend.path)
     what = "gets every request that no rule matches" if backend.default else "gets its requests"
     return Gap(
         route,

@@ -227,6 +227,11 @@ def _ports(service: KubeObject) -> Iterator[tuple[KeyPath, Any, str]]:
         yield ("spec", "ports", position), target, as_text(data.get("protocol")) or "TCP"
 
 
+def _reached(workload: Workload, ports: list[tuple[KeyPath, Any, str]]) -> bool:
+    """Whether requests are sent to its pods: to a port that is a name only where they declare it."""
+    return any(not _is_name(port) or _declares(workload, port, protocol) for _, port, protocol in ports)
+
+
 def _is_name(port: object) -> bool:
     return isinstance(port, str) and not port.isdigit() and not unrendered(port)
 
@@ -271,8 +276,9 @@ def service_mixes_workloads(scene: Scene) -> Answers:
     for service in scene.of("Service"):
         behind = [] if _headless(service) else scene.workloads_of(service)
         serving = [one for one in behind if one.kind != "Job"]
-        strangers = [one for one in behind if one.kind == "Job"] if serving else []
-        for _, port, _ in _ports(service):
+        ports = list(_ports(service))
+        strangers = [one for one in behind if one.kind == "Job" and _reached(one, ports)] if serving else []
+        for _, port, _ in ports:
             number = as_int(port)
             bearing = [
                 one for one in serving if number is not None and one.container_port(number) is not None

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pilotage.checks import lone
+from pilotage.checks.components import filled_in_by_mesh
 from pilotage.checks.controllers import recognised
 from pilotage.checks.model import (
     Answers,
@@ -87,6 +89,18 @@ def _told_elsewhere(scene: Scene, workload: Workload) -> str:
     return _OWN_CHECK.get(controller.product, "") if controller is not None else ""
 
 
+def _no_use(scene: Scene, workload: Workload, exposure: Exposure, container: Container) -> str:
+    """Why a hook would not help; empty where it does."""
+    if filled_in_by_mesh(container):
+        return "the mesh fills the container in"
+    scale = scene.scale(workload)
+    if scale is None or scale.most != 1:
+        return ""
+    if workload.kind == "StatefulSet" or lone.volume_of_one_node(scene, workload):
+        return "its one pod ends before the next one starts: see single-replica-edge"
+    return lone.why_alone(scene, workload, exposure)
+
+
 @check(
     "prestop-missing",
     title="A pod behind traffic stops at once when it is told to, before the balancer knows",
@@ -94,6 +108,7 @@ def _told_elsewhere(scene: Scene, workload: Workload) -> str:
     incidents=(RAVELIN,),
     about=SERVING,
     needs=("Service",),
+    uses=lone.USES,
     chart_severity=Severity.LOW,
 )
 def prestop_missing(scene: Scene) -> Answers:
@@ -101,7 +116,9 @@ def prestop_missing(scene: Scene) -> Answers:
     What it does
     Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster leads,
     and whose serving container has no preStop hook. Whether the program itself goes on serving after
-    SIGTERM cannot be seen from outside, so the confidence is medium.
+    SIGTERM cannot be seen from outside, so the confidence is medium. Left out is one pod that must be gone
+    before the next may start (one member of a StatefulSet, a volume of one node, a program that works as one
+    instance only): a hook only makes that gap longer.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a
@@ -131,8 +148,9 @@ def prestop_missing(scene: Scene) -> Answers:
             yield Pass(workload.object)
             continue
         other = _told_elsewhere(scene, workload)
-        if other:
-            yield NotApplicable(workload.object, f"see {other}")
+        why = f"see {other}" if other else _no_use(scene, workload, exposure, container)
+        if why:
+            yield NotApplicable(workload.object, why)
             continue
         yield Gap(
             workload.object,

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import re
+
 from pilotage.checks import components
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
+    Answer,
     Answers,
     Confidence,
     Gap,
@@ -18,7 +21,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_map, as_text, percent_or_count, unrendered
+from pilotage.checks.values import as_list, as_map, as_text, dig, percent_or_count, unrendered
 from pilotage.checks.workloads import Workload
 
 WIKIMEDIA = "wikimedia-2017-08-31-zookeeper-quorum-lost-firewall-rule"
@@ -36,9 +39,13 @@ def _members(scene: Scene) -> list[tuple[Workload, int]]:
         replicas = workload.replicas
         if workload.kind != "StatefulSet" or replicas is None:
             continue
-        if any("quorum-store" in components.container_roles(one) for one in workload.containers):
+        if _is_quorum(workload):
             found.append((workload, replicas))
     return found
+
+
+def _is_quorum(workload: Workload) -> bool:
+    return any("quorum-store" in components.container_roles(one) for one in workload.containers)
 
 
 @check(
@@ -169,13 +176,15 @@ def _allowed(budget: KubeObject, replicas: int) -> int | None:
     alike=(MONZO,),
     about=("StatefulSet",),
     needs=("Service",),
+    uses=("ConfigMap",),
 )
 def statefulset_service_missing(scene: Scene) -> Answers:
     """
     What it does
     Looks for StatefulSets of two or more replicas whose `serviceName` names a Service that is not there, is
     not headless, or does not select the pods. In files it says "not there" only when they hold other
-    Services of that namespace.
+    Services of that namespace. Where nothing near it has the name of a member, a Service that is there and
+    not headless is passed over, and an absent one is of low severity.
 
     Why it matters
     `db-0.db` resolves only through a headless Service of that name. Without it the members cannot find each
@@ -196,39 +205,64 @@ def statefulset_service_missing(scene: Scene) -> Answers:
         one, name = workload.object, as_text(workload.object.spec.get("serviceName"))
         if workload.kind != "StatefulSet" or one.controller() is not None:
             continue
-        service = scene.find("Service", name, one) if name else None
-        path = ("spec", "serviceName")
         if (workload.replicas or 0) < 2 or not name or unrendered(name):  # noqa: PLR2004
             yield NotApplicable(one, "one member, or no Service is named")
-        elif service is None and not scene.live and not scene.has("Service", one):
-            yield Unknown(f"Service `{name}` may be kept elsewhere", one, path)
-        elif service is None:
-            yield Gap(
-                one,
-                f"There is no Service `{name}`: `{one.name}-0.{name}` does not resolve",
-                path,
-                evidence=(f"spec.serviceName: {name}",),
-                confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
-            )
-        elif as_text(service.spec.get("clusterIP")) != "None":
-            yield Gap(
-                one,
-                f"Service `{name}` is not headless: `{one.name}-0.{name}` does not resolve",
-                path,
-                evidence=(f"{service.key}: clusterIP: {service.spec.get('clusterIP') or 'absent'}",),
-                severity=Severity.LOW,
-                related=(service,),
-            )
-        elif as_map(service.spec.get("selector")) and workload not in scene.workloads_of(service):
-            yield Gap(
-                one,
-                f"Service `{name}` does not select its pods: `{one.name}-0.{name}` does not resolve",
-                path,
-                evidence=(f"{service.key}: selector: {service.spec.get('selector')}",),
-                related=(service,),
-            )
         else:
-            yield Pass(one)
+            yield _named_members(scene, workload, name)
+
+
+def _named_members(scene: Scene, workload: Workload, name: str) -> Answer:
+    one, path = workload.object, ("spec", "serviceName")
+    service = scene.find("Service", name, one)
+    if service is None:
+        if not scene.live and not scene.has("Service", one):
+            return Unknown(f"Service `{name}` may be kept elsewhere", one, path)
+        return Gap(
+            one,
+            f"There is no Service `{name}`: `{one.name}-0.{name}` does not resolve",
+            path,
+            evidence=(f"spec.serviceName: {name}",),
+            severity=None if _asked_by_name(scene, workload, name) else Severity.LOW,
+            confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+        )
+    if as_text(service.spec.get("clusterIP")) != "None":
+        if not _asked_by_name(scene, workload, name):
+            return NotApplicable(one, "nobody here asks for its members by name")
+        return Gap(
+            one,
+            f"Service `{name}` is not headless: `{one.name}-0.{name}` does not resolve",
+            path,
+            evidence=(f"{service.key}: clusterIP: {service.spec.get('clusterIP') or 'absent'}",),
+            severity=Severity.LOW,
+            related=(service,),
+        )
+    if as_map(service.spec.get("selector")) and workload not in scene.workloads_of(service):
+        return Gap(
+            one,
+            f"Service `{name}` does not select its pods: `{one.name}-0.{name}` does not resolve",
+            path,
+            evidence=(f"{service.key}: selector: {service.spec.get('selector')}",),
+            related=(service,),
+        )
+    return Pass(one)
+
+
+def _asked_by_name(scene: Scene, workload: Workload, service: str) -> bool:
+    """Whether a variable, an argument or a ConfigMap near it has, or puts together, the name of a member."""
+    named = re.compile(
+        rf"(?<![\w-]){re.escape(workload.object.name)}-[\d$({{]|[\w)}}]\.{re.escape(service)}(?![\w-])"
+    )
+    if workload.pod.get("subdomain") == service or _is_quorum(workload):
+        return True
+    for container in (*workload.init_containers, *workload.containers):
+        words = [*container.words, *(str(dig(item, "value")) for item in as_list(container.data.get("env")))]
+        if any(named.search(word) for word in words):
+            return True
+    return any(
+        named.search(as_text(value))
+        for one in scene.beside(workload.object, "ConfigMap")
+        for value in as_map(one.data.get("data")).values()
+    )
 
 
 @check(

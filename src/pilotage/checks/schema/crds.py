@@ -103,7 +103,7 @@ class _Maker:
         if kind == "object":
             return self._object(schema, depth)
         if kind == "array":
-            return Sequence(self.shape(schema.get("items"), depth + 1), _keys(schema))
+            return Sequence(_kept_in(schema, self.shape(schema.get("items"), depth + 1)), _keys(schema))
         if isinstance(kind, str) and kind in _OF:
             return _scalar(schema, kind)
         return Anything()
@@ -129,6 +129,13 @@ class _Maker:
             fields["metadata"] = self.published.named("meta.v1.ObjectMeta")
             required = (*required, "apiVersion", "kind")
         return Struct("", fields, required, open=keeps, blank=False)
+
+
+def _kept_in(schema: Mapping[str, Any], item: Shape) -> Shape:
+    """The items of a list; where the list keeps unknown fields, the API server keeps those of its items."""
+    if schema.get("x-kubernetes-preserve-unknown-fields") is True and isinstance(item, Struct):
+        item.open = True
+    return item
 
 
 def _keys(schema: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,193 @@
+"""What works as one instance only, so that a second replica is no advice: programs, controllers, volumes."""
+
+from __future__ import annotations
+
+import functools
+import re
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from pilotage.checks import components
+from pilotage.checks.accounts import account_of
+from pilotage.checks.dialect import load
+from pilotage.checks.objects import KubeObject
+from pilotage.checks.scene import Exposure, Scene
+from pilotage.checks.serving import serving_container
+from pilotage.checks.values import as_list, as_map, as_text, dig
+from pilotage.checks.workloads import Container, Workload
+
+_MAKES = frozenset({"pods", "deployments", "statefulsets", "daemonsets", "replicasets"})
+_WRITES = frozenset({"create", "*"})
+_TRAFFIC = frozenset({"ingress-controller", "network-agent", "cluster-dns", "node-dns"})
+_ELECTS = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
+_ONE_NODE = frozenset({"ReadWriteOnce", "ReadWriteOncePod"})
+
+USES = ("ClusterRole", "ClusterRoleBinding", "ConfigMap", "PersistentVolumeClaim", "Role", "RoleBinding")
+"""The kinds that tell it, for the checks that ask."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A row of `data/one_instance.yaml`.
+
+    Attributes:
+        why: why one instance works at a time.
+        fix: what would let two work; empty where nothing does.
+        unless: texts in the pod's configuration that show that it has been done.
+    """
+
+    why: str
+    fix: str
+    unless: tuple[str, ...]
+
+
+@functools.cache
+def _programs() -> Mapping[str, Program]:
+    """Last parts of an image's name -> its row."""
+    text = files("pilotage.checks").joinpath("data/one_instance.yaml").read_text("utf-8")
+    found: dict[str, Program] = {}
+    for row in as_list(as_map(load(text)).get("programs")):
+        unless = tuple(as_text(one) for one in as_list(dig(row, "unless")))
+        program = Program(as_text(dig(row, "why")), as_text(dig(row, "fix")), unless)
+        found |= {as_text(image): program for image in as_list(dig(row, "images"))}
+    return found
+
+
+def program_of(scene: Scene, workload: Workload, exposure: Exposure) -> Program | None:
+    """The row of the program that gets the requests; None where two of it may work."""
+    container = serving_container(workload, exposure)
+    parts = components.bare_image(container.image).split("/") if container is not None else []
+    for start in range(max(0, len(parts) - 2), len(parts)):
+        found = _programs().get("/".join(parts[start:]))
+        if found is not None and container is not None:
+            told = "\n".join(_configuration(scene, workload, container)) if found.unless else ""
+            return None if any(mark in told for mark in found.unless) else found
+    return None
+
+
+def _configuration(scene: Scene, workload: Workload, container: Container) -> Iterator[str]:
+    yield from (as_text(dig(item, "name")) for item in as_list(container.data.get("env")))
+    for reference in scene.references(workload):
+        one = scene.find(reference.kind, reference.name, workload.object)
+        if reference.kind == "ConfigMap" and one is not None:
+            yield from (as_text(value) for value in as_map(one.data.get("data")).values())
+
+
+def why_alone(scene: Scene, workload: Workload, exposure: Exposure) -> str:
+    """Why nobody can run it twice or would gain by it; empty where that may help."""
+    program = program_of(scene, workload, exposure)
+    if program is not None and not program.fix:
+        return program.why
+    if is_controller(scene, workload):
+        return "it looks after other workloads, which go on without it"
+    return ""
+
+
+# Controllers
+
+_GRANTS: weakref.WeakKeyDictionary[Scene, dict[str, list[KubeObject]]] = weakref.WeakKeyDictionary()
+
+
+def is_controller(scene: Scene, workload: Workload) -> bool:
+    """Whether it makes the pods of others, by what its account may do, or waits to be elected.
+
+    A proxy is none, though some make workloads: the traffic itself goes through it.
+    """
+    if components.roles(workload) & _TRAFFIC:
+        return False
+    if any(_ELECTS.match(word) for one in workload.running for word in one.words):
+        return True
+    scene.asked.update(("ClusterRoleBinding", "RoleBinding"))
+    name, own = account_of(workload), workload.object.namespace
+    if name == "default":
+        return False
+    return any(
+        _makes_workloads(scene, binding)
+        for binding in _bindings(scene).get(name, ())
+        if _binds(binding, name, own)
+    )
+
+
+def _bindings(scene: Scene) -> dict[str, list[KubeObject]]:
+    """Account -> what binds roles to it."""
+    known = _GRANTS.get(scene)
+    if known is None:
+        known = _GRANTS[scene] = {}
+        for binding in scene.of("ClusterRoleBinding", "RoleBinding"):
+            for subject in as_list(binding.data.get("subjects")):
+                if dig(subject, "kind") == "ServiceAccount":
+                    known.setdefault(as_text(dig(subject, "name")), []).append(binding)
+    return known
+
+
+def _binds(binding: KubeObject, name: str, own: str) -> bool:
+    """Whether the account that a binding names may be the one of a namespace."""
+    stated = (
+        as_text(dig(subject, "namespace")) or binding.namespace
+        for subject in as_list(binding.data.get("subjects"))
+        if dig(subject, "name") == name
+    )
+    return any(not one or not own or one == own for one in stated)
+
+
+def _makes_workloads(scene: Scene, binding: KubeObject) -> bool:
+    kind, role = as_text(binding.get("roleRef", "kind")), as_text(binding.get("roleRef", "name"))
+    if kind == "ClusterRole" and role == "cluster-admin":
+        return True
+    found = scene.find(kind, role, binding) if kind in {"ClusterRole", "Role"} else None
+    rules = as_list(found.data.get("rules")) if found is not None else []
+    return any(_may_make(as_map(rule)) for rule in rules)
+
+
+def _may_make(rule: Mapping[str, Any]) -> bool:
+    verbs = {as_text(one) for one in as_list(rule.get("verbs"))}
+    return bool(verbs & _WRITES) and bool(
+        {as_text(one) for one in as_list(rule.get("resources"))} & (_MAKES | {"*"})
+    )
+
+
+# Volumes
+
+
+def volume_of_one_node(scene: Scene, workload: Workload) -> str:
+    """What holds the data that only pods of one node may have at a time; empty where nothing does.
+
+    A claim that the scene does not hold counts: nearly all are of that kind.
+    """
+    if workload.kind == "StatefulSet":
+        templates = as_list(workload.object.spec.get("volumeClaimTemplates"))
+        return next((f"the claim `{as_text(dig(one, 'metadata', 'name'))}`" for one in templates), "")
+    for volume in as_list(workload.pod.get("volumes")):
+        name = as_text(dig(volume, "persistentVolumeClaim", "claimName"))
+        if not name or dig(volume, "persistentVolumeClaim", "readOnly") is True:
+            continue
+        claim = scene.find("PersistentVolumeClaim", name, workload.object)
+        modes = (
+            {as_text(one) for one in as_list(claim.spec.get("accessModes"))} if claim is not None else set()
+        )
+        if modes <= _ONE_NODE:
+            return f"the claim `{name}`"
+    return ""
+
+
+def beside(scene: Scene, workload: Workload) -> Workload | None:
+    """Another workload that answers behind every Service by which requests from outside reach this one."""
+    ways = [one for one in scene.exposures(workload) if one.by == "edge"]
+    found: Workload | None = None
+    for way in ways:
+        found = next((one for one in scene.workloads_of(way.service) if _answers(one, workload, way)), None)
+        if found is None:
+            return None
+    return found
+
+
+def _answers(other: Workload, workload: Workload, way: Exposure) -> bool:
+    if other is workload or other.kind in {"Job", "Pod"} or other.object.file != workload.object.file:
+        return False
+    ports = [as_map(port) for port in as_list(way.service.spec.get("ports"))]
+    return other.replicas != 0 and all(
+        other.container_port(port.get("targetPort", port.get("port"))) is not None for port in ports
+    )
