@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pilotage.checks.families.cronjobs import settings_out_of_place
 from pilotage.checks.model import (
@@ -31,6 +31,28 @@ ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 GOOGLE = "google-cloud-2025-06-12-service-control-null-policy"
 SKYSCANNER = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
+
+_TO_FILL_IN = "a text that is still to be filled in stands there"
+
+
+def _each(
+    scene: Scene,
+    rule: Rule,
+    matters: Callable[[Look, Fault], bool],
+    otherwise: str,
+    gap: Callable[[Look, Fault], Gap],
+) -> Answers:
+    """A gap for each fault that matters; where none of an object's does, why it is not judged, or a pass."""
+    for answer in answers(scene, rule):
+        if isinstance(answer, NotApplicable | Pass):
+            yield answer
+            continue
+        look, found = answer
+        wrong = [fault for fault in found if matters(look, fault)]
+        if not wrong:
+            yield NotApplicable(look.object, otherwise) if otherwise else Pass(look.object)
+        for fault in wrong:
+            yield gap(look, fault)
 
 
 def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]]] | NotApplicable | Pass]:
@@ -97,7 +119,8 @@ def unknown_field(scene: Scene) -> Answers:
 def _kinds_without_definition(scene: Scene) -> Iterator[Unknown]:
     missing: dict[tuple[str, str], list[Look]] = {}
     for look in looks(scene):
-        if look.custom and look.shape is None:
+        # What bears no metadata is read by a program on a node, never by an API server.
+        if look.custom and look.shape is None and "metadata" in look.data:
             missing.setdefault((look.object.kind, look.object.api_version), []).append(look)
     for (kind, version), found in missing.items():
         yield Unknown(
@@ -242,27 +265,24 @@ def wrong_type(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
     - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
     """
-    for answer in answers(scene, Rule.TYPE):
-        if isinstance(answer, NotApplicable | Pass):
-            yield answer
-            continue
-        look, found = answer
-        wrong = [fault for fault in found if not is_placeholder(fault.value)]
-        if not wrong:
-            yield NotApplicable(look.object, "a text that is still to be filled in stands there")
-        for fault in wrong:
-            secret = look.object.kind == "Secret" and not look.custom
-            better = None if secret else words.in_the_right_type(fault)
-            yield Gap(
-                look.object,
-                words.wrong_type(fault, secret=secret),
-                fault.path,
-                evidence=words.evidence([fault], secret=secret),
-                fix=words.write_instead(fault, better),
-                patch=()
-                if better is None or look.object.live
-                else (Operation("replace", fault.path, better),),
-            )
+    return _each(scene, Rule.TYPE, _filled_in, _TO_FILL_IN, _type_gap)
+
+
+def _filled_in(_: Look, fault: Fault) -> bool:
+    return not is_placeholder(fault.value)
+
+
+def _type_gap(look: Look, fault: Fault) -> Gap:
+    secret = look.object.kind == "Secret" and not look.custom
+    better = None if secret else words.in_the_right_type(fault)
+    return Gap(
+        look.object,
+        words.wrong_type(fault, secret=secret),
+        fault.path,
+        evidence=words.evidence([fault], secret=secret),
+        fix=words.write_instead(fault, better),
+        patch=() if better is None or look.object.live else (Operation("replace", fault.path, better),),
+    )
 
 
 @check(
@@ -296,23 +316,18 @@ def null_value(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable
     """
-    for answer in answers(scene, Rule.NULL):
-        if isinstance(answer, NotApplicable | Pass):
-            yield answer
-            continue
-        look, found = answer
-        wrong = [fault for fault in found if _null_matters(look, fault)]
-        if not wrong:
-            yield Pass(look.object)
-        for fault in wrong:
-            refused = _is_refused(look, fault)
-            yield Gap(
-                look.object,
-                words.null(fault, refused=refused),
-                fault.path,
-                evidence=(f"{dotted(fault.path)}: null",),
-                severity=Severity.HIGH if refused else Severity.MEDIUM,
-            )
+    return _each(scene, Rule.NULL, _null_matters, "", _null_gap)
+
+
+def _null_gap(look: Look, fault: Fault) -> Gap:
+    refused = _is_refused(look, fault)
+    return Gap(
+        look.object,
+        words.null(fault, refused=refused),
+        fault.path,
+        evidence=(f"{dotted(fault.path)}: null",),
+        severity=Severity.HIGH if refused else Severity.MEDIUM,
+    )
 
 
 def _null_matters(look: Look, fault: Fault) -> bool:
@@ -363,22 +378,21 @@ def missing_required(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/concepts/overview/working-with-objects/#required-fields
     """
-    for answer in answers(scene, Rule.REQUIRED):
-        if isinstance(answer, NotApplicable | Pass):
-            yield answer
-            continue
-        look, found = answer
-        if is_piece(look.object):
-            yield NotApplicable(look.object, "it is a piece of an object")
-            continue
-        for fault in found:
-            yield Gap(
-                look.object,
-                words.missing(fault),
-                fault.path if fault.value is not None else fault.path[:-1],
-                evidence=(words.said(fault),),
-                fix=f"Write `{fault.path[-1]}` in {words.level(fault.path[:-1])}.",
-            )
+    return _each(scene, Rule.REQUIRED, _is_whole, "it is a piece of an object", _missing_gap)
+
+
+def _is_whole(look: Look, _: Fault) -> bool:
+    return not is_piece(look.object)
+
+
+def _missing_gap(look: Look, fault: Fault) -> Gap:
+    return Gap(
+        look.object,
+        words.missing(fault),
+        fault.path if fault.value is not None else fault.path[:-1],
+        evidence=(words.said(fault),),
+        fix=f"Write `{fault.path[-1]}` in {words.level(fault.path[:-1])}.",
+    )
 
 
 @check(
@@ -408,24 +422,19 @@ def bad_enum_value(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
     """
-    for answer in answers(scene, Rule.VALUE):
-        if isinstance(answer, NotApplicable | Pass):
-            yield answer
-            continue
-        look, found = answer
-        wrong = [fault for fault in found if not is_placeholder(fault.value)]
-        if not wrong:
-            yield NotApplicable(look.object, "a text that is still to be filled in stands there")
-        for fault in wrong:
-            meant = words.meant(fault)
-            yield Gap(
-                look.object,
-                words.bad_value(fault),
-                fault.path,
-                evidence=words.evidence([fault]),
-                fix=f"Write `{meant}`." if meant else "",
-                patch=(Operation("replace", fault.path, meant),) if meant and not look.object.live else (),
-            )
+    return _each(scene, Rule.VALUE, _filled_in, _TO_FILL_IN, _value_gap)
+
+
+def _value_gap(look: Look, fault: Fault) -> Gap:
+    meant = words.meant(fault)
+    return Gap(
+        look.object,
+        words.bad_value(fault),
+        fault.path,
+        evidence=words.evidence([fault]),
+        fix=f"Write `{meant}`." if meant else "",
+        patch=(Operation("replace", fault.path, meant),) if meant and not look.object.live else (),
+    )
 
 
 CHECKS = (
