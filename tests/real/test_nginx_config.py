@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import re
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from pilotage.checks.registry import all_checks
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.texts import text_of_file
 from rig import nginx
+from rig.ports import held_port
 
 pytestmark = pytest.mark.real
 
@@ -175,12 +175,6 @@ def backends(count: int) -> Iterator[list[Backend]]:
             thread.join(10)
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def status(port: int, path: str = "/") -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
@@ -204,7 +198,7 @@ def http_block(inner: str) -> str:
     "address", ["set $b api.acme.dev; proxy_pass http://$b;", "proxy_pass http://api.acme.dev$request_uri;"]
 )
 def test_without_a_resolver_each_request_is_a_502(address: str, tmp_path: Path) -> None:
-    port = free_port()
+    port = held_port()
     text = f"  server {{ listen 127.0.0.1:{port}; location / {{ {address} }} }}"
     path = write(tmp_path, http_block(text))
     assert nginx.verdict(path)[0], "nginx accepts it"
@@ -226,7 +220,7 @@ def test_nginx_does_not_start_when_a_literal_name_does_not_resolve(tmp_path: Pat
 
 @pytest.mark.parametrize(("servers", "then"), [("", 502), (" max_fails=20", 200)])
 def test_servers_that_were_busy_once_are_out(servers: str, then: int, tmp_path: Path) -> None:
-    port = free_port()
+    port = held_port()
     with backends(2) as behind:
         lines = " ".join(f"server 127.0.0.1:{one.server_address[1]}{servers};" for one in behind)
         path = write(
@@ -255,7 +249,7 @@ def test_servers_that_were_busy_once_are_out(servers: str, then: int, tmp_path: 
     ],
 )
 def test_keepalive_alone_keeps_nothing(inner: str, asked: tuple[str, str], tmp_path: Path) -> None:
-    port = free_port()
+    port = held_port()
     with backends(1) as (behind,):
         upstream = f"upstream api {{ server 127.0.0.1:{behind.server_address[1]}; keepalive 4; }}"
         server = f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://api; {inner} }} }}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Sequence
 
@@ -36,6 +37,7 @@ class HashedWords:
         return row
 
 
+@functools.cache
 def _direction(token: str) -> np.ndarray:
     seed = int.from_bytes(hashlib.sha256(token.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).standard_normal(WIDTH)

@@ -100,6 +100,13 @@ class Running:
                 parts.append(part)
         return b"".join(parts).decode()
 
+    def answers(self) -> bool:
+        """Whether it is up."""
+        try:
+            return bool(self.ask("show info"))
+        except OSError:
+            return False
+
     def stat(self) -> list[dict[str, str]]:
         """Its table of proxies and servers."""
         return list(csv.DictReader(self.ask("show stat").removeprefix("# ").splitlines()))
@@ -121,9 +128,11 @@ def running(config: str, folder: Path) -> Iterator[Running]:
         subprocess.Popen([str(program()), "-db", "-f", str(file)], stdout=log, stderr=log) as process,
     ):
         try:
-            wait_until(lambda: where.exists() or process.poll() is not None, "its socket")
+            started = Running(where)
+            # That its socket is there does not say that the other ones are: an answer does.
+            wait_until(lambda: started.answers() or process.poll() is not None, "an answer")
             assert process.poll() is None, (folder / "log").read_text("utf-8")
-            yield Running(where)
+            yield started
         finally:
             process.terminate()
             process.wait(timeout=20)
@@ -140,10 +149,3 @@ def wait_until(holds: Callable[[], bool], what: str, within: float = 20) -> None
         if time.monotonic() > end:
             raise TimeoutError(f"waited {within:g} s for {what}")
         time.sleep(0.05)
-
-
-def free_port(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:
-    """A port of the loopback address that nobody uses."""
-    with socket.socket(socket.AF_INET, kind) as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from rig.ports import held_port
 
 REQUIRED = "PILOTAGE_REQUIRE_REAL"
 
@@ -43,9 +44,7 @@ class Server:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._bin = binaries()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = held_port()
         self._databases = 0
         self._as(
             "initdb",
