@@ -38,3 +38,19 @@ def app(store: Store) -> FastAPI:
 def client(app: FastAPI) -> Iterator[TestClient]:
     with structlog.testing.capture_logs(), client_of(app) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def _running(filled: Path) -> Iterator[TestClient]:
+    opened = open_store(str(filled))
+    with client_of(make_app(opened)) as client:
+        yield client
+    opened.close()
+
+
+@pytest.fixture
+def reader(_running: TestClient) -> Iterator[TestClient]:
+    """A client of one app for the whole session: for answers that nothing asked before can change."""
+    with structlog.testing.capture_logs():
+        yield _running
+    _running.cookies.clear()

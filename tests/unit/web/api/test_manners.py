@@ -62,9 +62,9 @@ def problem(client: TestClient, path: str, status: int, method: str = "GET") -> 
     ],
 )
 def test_wrong_requests_are_told_what_is_wrong(
-    client: TestClient, path: str, status: int, code: str, hint: str
+    reader: TestClient, path: str, status: int, code: str, hint: str
 ) -> None:
-    found = problem(client, API + path, status)
+    found = problem(reader, API + path, status)
     assert found["code"] == code
     assert hint in found["hint"], found
 

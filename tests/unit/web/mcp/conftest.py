@@ -35,7 +35,7 @@ def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def catalogue(mcp_stores: dict[str, str]) -> Iterator[Catalogue]:
     """The answers over public records."""
     store = open_store(mcp_stores["public"])
@@ -43,7 +43,7 @@ def catalogue(mcp_stores: dict[str, str]) -> Iterator[Catalogue]:
     store.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def both(mcp_stores: dict[str, str]) -> Iterator[Catalogue]:
     """The answers over public and private records."""
     store = open_store(mcp_stores["both"])
@@ -51,7 +51,7 @@ def both(mcp_stores: dict[str, str]) -> Iterator[Catalogue]:
     store.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def server(catalogue: Catalogue) -> MCPServer:
     """The server over public records."""
     return make_server(Settings(), catalogue)
