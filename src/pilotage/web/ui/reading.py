@@ -129,6 +129,11 @@ class Row:
     texts: tuple[str, ...] = ()
     shared: frozenset[Tag] = frozenset()
 
+    @property
+    def says(self) -> bool:
+        """Whether any of the incidents has something there."""
+        return any(self.terms) or any(self.texts)
+
 
 def compare(view: View) -> Found:
     """Two to four incidents side by side.
@@ -147,13 +152,15 @@ def compare(view: View) -> Found:
         stored.id: seen(view, stored) for stored in (catalogue.stored(name, view.audience) for name in names)
     }
     incidents = list(shown.values())
+    told = rows(view, incidents) if len(incidents) > 1 else []
     candidates = []
     if 0 < len(incidents) < MOST_COMPARED:
         near = catalogue.related(incidents[0].record.id, view.audience, view.lang, limit=_CANDIDATES)
         candidates = [hit for hit in near.hits if hit.id not in shown]
     return "compare.html", {
         "incidents": incidents,
-        "rows": rows(view, incidents) if len(incidents) > 1 else [],
+        "rows": [row for row in told if row.says],
+        "silent": [row.name for row in told if not row.says],
         "candidates": candidates,
         "most": MOST_COMPARED,
         "pairs_with": lambda ids, other: [("id", id_) for id_ in [*ids, other]],

@@ -194,3 +194,15 @@ def test_the_page_of_a_failing_store_promises_nothing(client: TestClient) -> Non
     answer = app.state.error_page(request, bug())  # type: ignore[attr-defined]
     check(bytes(answer.body).decode(), of="500")
     assert "We ran aground" in bytes(answer.body).decode()
+
+
+def test_what_none_of_the_compared_states_is_one_line(client: TestClient) -> None:
+    chosen = (
+        "id=skyscanner-2019-04-23-haproxy-ingress-hot-podding&id=zalando-2019-skipper-ingress-oom-alb-502"
+    )
+    shown = client.get(f"/compare?{chosen}").text
+    line = re.search(r"Stated for none of these: ([^<]*)", shown)
+    assert line
+    assert "Severity" in line[1]
+    assert 'id="c-severity"' not in shown
+    assert 'id="c-mechanism"' in shown

@@ -23,7 +23,7 @@ HTML = {"accept": "text/html"}
 RAISING = (browsing, checks, reading, searching, state, checking, limits, catalogue, terms, query)
 """Modules whose errors a page can show."""
 NOT_ON_PAGES = re.compile(
-    r"own checks|runs no checks|--accept-own-checks|is no version of Kubernetes|Write one such as 1\.34"
+    r"own checks|runs no checks|--accept-own-checks|is no version of Kubernetes|Write one such as"
 )
 """Sentences on what the forms of the pages do not ask for."""
 MADE_OF_WORDS = {"'{}' is no {}"}
