@@ -33,11 +33,11 @@ GUARDS = frozenset(
 
 
 WRITTEN_TO_HOLD = frozenset(
-    "limits requests resources livenessProbe readinessProbe startupProbe preStop minAvailable maxUnavailable "
+    "limits requests livenessProbe readinessProbe startupProbe preStop minAvailable maxUnavailable "
     "activeDeadlineSeconds startingDeadlineSeconds concurrencyPolicy failurePolicy namespaceSelector "
-    "objectSelector topologySpreadConstraints".split()
+    "objectSelector".split()
 )
-"""Guards that nobody writes without a value on purpose; charts do so with the parts of an affinity."""
+"""Guards that nobody writes without a value on purpose; charts do so with an affinity or resources."""
 
 
 def is_guard(*names: object) -> bool:
