@@ -33,7 +33,7 @@ test: $(VENV)/.dev ## lint, types, import law and every test, real components in
 	@sh tests/rig/debian.sh
 	@test "$$PILOTAGE_REQUIRE_REAL" != 1 || tests/rig/kube/build.sh >/dev/null
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 rig: ## build the Kubernetes control plane of the tests (Go 1.26; about ten minutes, once per machine)
 	@tests/rig/kube/build.sh

@@ -86,7 +86,7 @@ def test_a_long_paste_is_clipped_not_refused(client: TestClient) -> None:
 def test_every_error_has_a_status_and_keeps_its_code(error: type[PilotageError]) -> None:
     told = problem_of(error("what /srv/library.db said", hint="do this"))
     assert told.code == error.code
-    assert told.status in {400, 404, 409, 500, 503}
+    assert told.status in {400, 404, 409, 413, 500, 503}
     if told.status >= 500:
         assert "/srv" not in told.detail
     assert ("Retry-After" in told.headers()) == (told.status == 503)
