@@ -71,7 +71,9 @@ def read_baseline(path: Path) -> Baseline:
     except FileNotFoundError as error:
         raise NotFound(f"{path} does not exist", hint="Write one with --write-baseline.") from error
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
+        raise UserError(
+            f"cannot read {path}: {error.strerror}", hint="Name a file that you may read."
+        ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{path} is no baseline", hint="Write one with --write-baseline.") from error
     if document.get("version") != VERSION:

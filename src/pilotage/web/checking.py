@@ -25,6 +25,7 @@ from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incident, Incidents
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
+from pilotage.checks.target import EXAMPLE, read_target
 from pilotage.core.errors import Busy, InvalidInput, NotFound, TooLarge, UnknownTerm, UserError
 from pilotage.core.settings import WebSettings
 from pilotage.core.text import did_you_mean
@@ -45,7 +46,6 @@ _AT_ONCE = 2
 """Checking is work for the processor: more at once would only make each of them, and the pages, slower."""
 _PATIENCE_SECONDS = 2.0
 _SEPARATOR = re.compile(r"^---(?:\s|$)", re.MULTILINE)
-_VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?")
 _ROOM = threading.BoundedSemaphore(_AT_ONCE)
 _ELSEWHERE = "Send less at once, or use `pilotage check` on the command line, which has no limits."
 
@@ -281,10 +281,10 @@ def version_of(text: str) -> tuple[int, int]:
     """
     if not text:
         return LATEST
-    match = _VERSION.fullmatch(text)
-    if match is None:
-        raise InvalidInput(f"'{text[:20]}' is no version of Kubernetes", hint="Write one such as 1.34.")
-    return int(match[1]), int(match[2])
+    version = read_target(text)
+    if version is None:
+        raise InvalidInput(f"'{text[:20]}' is no version of Kubernetes", hint=f"Write one such as {EXAMPLE}.")
+    return version
 
 
 def incidents_of(

@@ -26,7 +26,7 @@ from pilotage.checks.readers.manifests import ManifestReader, parse_ahead
 from pilotage.checks.readers.nginx import NginxReader, join_includes
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
 from pilotage.checks.rules.patterns import path_matches
-from pilotage.core.errors import NotFound
+from pilotage.core.errors import InvalidInput, NotFound
 
 READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReader(), ManifestReader())
 """Every kind of file; the first that wants a file reads it."""
@@ -71,6 +71,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
 
     Raises:
         NotFound: a path does not exist, a glob matches nothing.
+        InvalidInput: standard input is asked for and closed.
     """
     reach = reach if reach is not None else Reach(chart_defaults=chart_defaults)
     into = Reading()
@@ -78,7 +79,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
     for name in paths:
         before = _Before(into, seen)
         if name == STDIN:
-            _read_one(STDIN, sys.stdin.buffer.read(), into, asked=True, chart_defaults=reach.chart_defaults)
+            _read_one(STDIN, _standard_input(), into, asked=True, chart_defaults=reach.chart_defaults)
             continue
         batch = _Batch(into)
         for path, asked in _expand(name, into, seen, reach):
@@ -95,12 +96,18 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
                 continue
             batch.add(SourceFile(str(path), _decoded(content), reach.chart_defaults), asked=asked)
         batch.read()
-        before.complain(name, into)
+        before.complain(name, into, excluded=bool(reach.exclude))
     drop_patches(into)
     join_haproxy(into)
     join_includes(into)
     join_imports(into)
     return into
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise InvalidInput("standard input is closed", hint="Name files or folders, or send something to it.")
+    return sys.stdin.buffer.read()
 
 
 def _read_chart(path: Path, into: Reading, choices: HelmChoices) -> None:
@@ -144,7 +151,7 @@ class _Before:
         self.files = into.files
         self.first = not seen
 
-    def complain(self, name: str, into: Reading) -> None:
+    def complain(self, name: str, into: Reading, *, excluded: bool) -> None:
         """Adds a problem where a folder or a glob brought nothing: silence would look like an answer."""
         if len(into.objects) + len(into.configs) > self.found:
             return
@@ -152,10 +159,18 @@ class _Before:
             return
         files = into.files - self.files
         templates = len(into.problems) - self.problems
-        message = f"nothing in it could be checked: {files} files, none with a Kubernetes object"
+        message = f"nothing in it could be checked: {_counted(files)}"
         if templates:
             message += f", {templates} places that look like unrendered templates"
+        if excluded:
+            message += "; what --exclude or pilotage.toml excludes was passed over"
         into.problems.append(Problem(Place(name), message, Trouble.UNREADABLE))
+
+
+def _counted(files: int) -> str:
+    if not files:
+        return "it has no manifest and no configuration that we know by its name"
+    return f"{files} {'files' if files > 1 else 'file'}, none with a Kubernetes object"
 
 
 def read_text(text: str, name: str = "pasted") -> Reading:
@@ -171,6 +186,9 @@ def _read_one(name: str, content: bytes, into: Reading, *, asked: bool, chart_de
 
 
 def _read_source(file: SourceFile, into: Reading, *, asked: bool) -> None:
+    if asked and (why := _no_text(file)):
+        into.problems.append(Problem(Place(file.name), why, Trouble.UNREADABLE))
+        return
     for reader in READERS:
         if reader.wants(file.name, file.text):
             reader.read(file, into, asked=asked)
@@ -183,6 +201,15 @@ def _read_source(file: SourceFile, into: Reading, *, asked: bool) -> None:
         )
     else:
         into.skipped["other files"] += 1
+
+
+def _no_text(file: SourceFile) -> str:
+    """Why there is nothing to read in a file; empty where there may be."""
+    if not file.text.strip():
+        return (
+            "it is empty: the command before the pipe wrote nothing" if file.name == STDIN else "it is empty"
+        )
+    return "it is no text: it holds zero bytes" if "\0" in file.text else ""
 
 
 def _decoded(content: bytes) -> str:
@@ -204,9 +231,8 @@ def _expand(
         return
     matches = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else []  # noqa: PTH207 - user's own glob
     if not matches:
-        raise NotFound(
-            f"{name} does not exist", hint="Name files, folders or globs, or - for standard input."
-        )
+        said = "means no file" if glob.has_magic(name) else "does not exist"
+        raise NotFound(f"{name} {said}", hint="Name files, folders or globs, or - for standard input.")
     for match in matches:
         if Path(match).is_dir() or reach.excludes(Path(match)):
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pilotage.checks.objects import Place
 from pilotage.checks.own.files import files_of
 from pilotage.checks.rules.rule import Rule
 from pilotage.checks.rules.toml_lines import line_of, lines_of_keys
+from pilotage.checks.target import EXAMPLE, read_target
 from pilotage.core.errors import ConfigError, NotFound
 from pilotage.core.text import did_you_mean
 
@@ -81,13 +81,17 @@ def read_house_rules(path: Path, checks: Callable[[tuple[Path, ...]], Mapping[st
         ConfigError: it says something that cannot be meant; the message has the line.
         InvalidInput: a file of the team's own checks is wrong.
     """
+    import tomllib  # noqa: PLC0415 - who has no such file need not pay for it
+
     try:
         text = path.read_bytes().decode("utf-8")
         document = tomllib.loads(text)
     except FileNotFoundError as error:
         raise NotFound(f"{path} does not exist", hint="Name a file with a table [checks].") from error
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+        raise ConfigError(
+            f"cannot read {path}: {error.strerror}", hint="Name a file that you may read."
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8", hint="TOML is always UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
@@ -108,7 +112,6 @@ class _Reader:
 
     def house_rules(self, document: Mapping[str, Any]) -> HouseRules:
         self.refuse_unknown(document, ("checks", *OTHER_TABLES), ())
-        lang = document.get("lang", "")
         table = self.table(document.get("checks", {}), ("checks",))
         known = ("own", "select", "ignore", "exclude", "fail_on", "kubernetes", "severity", "rules")
         self.refuse_unknown(table, known, ("checks",))
@@ -121,10 +124,10 @@ class _Reader:
             ignore=self.names(table, "ignore", at),
             exclude=self.texts(table, "exclude", at),
             fail_on=self.one_of(table, "fail_on", at, (*Severity, NEVER)),
-            kubernetes=self.text(table, "kubernetes", at),
+            kubernetes=self.kubernetes(table, at),
             severities=self.severities(table),
             rules=self.rules(table),
-            lang=lang if lang in {"en", "ko"} else "",
+            lang=self.one_of(document, "lang", (), ("en", "ko")),
             own=own,
         )
 
@@ -167,6 +170,14 @@ class _Reader:
             except NotFound as error:
                 raise self.wrong((*at, "own"), error.message, error.hint) from error
         return paths
+
+    def kubernetes(self, table: Mapping[str, Any], at: tuple[str | int, ...]) -> str:
+        value = self.text(table, "kubernetes", at)
+        if value and read_target(value) is None:
+            raise self.wrong(
+                (*at, "kubernetes"), f"'{value}' is no version of Kubernetes", f"Write one such as {EXAMPLE}."
+            )
+        return value
 
     def one_of(
         self, table: Mapping[str, Any], key: str, at: tuple[str | int, ...], known: tuple[str, ...]

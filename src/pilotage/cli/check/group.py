@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import glob
+import os
+
 import click
 
 from pilotage.cli.lazy import LazyGroup
+from pilotage.core.text import nearest
 
 _AT = "pilotage.cli.check"
 DEFAULT = "files"
@@ -25,8 +29,17 @@ class _PathOrCommand(LazyGroup):
         """As click's, with the default command put in where none is named."""
         own_help = args and args[0] in ctx.help_option_names
         if args and args[0] not in self.commands_at and not own_help:
+            self._refuse_misspelt(ctx, args[0])
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+    def _refuse_misspelt(self, ctx: click.Context, word: str) -> None:
+        if word.startswith("-") or glob.has_magic(word) or os.path.lexists(word):
+            return
+        if near := nearest(word, self.commands_at):
+            ctx.fail(
+                f"'{word}' is neither a command nor a path. Did you mean {' or '.join(map(repr, near))}?"
+            )
 
 
 @click.group(cls=_PathOrCommand, commands_at=COMMANDS)

@@ -45,7 +45,10 @@ def list_(family: str | None, ground: Ground, output: str) -> None:
     found = [one for one in known.values() if family in {None, one.family}]
     if not found:
         families = sorted({one.family for one in known.values()})
-        raise NotFound(f"there is no family '{family}'", hint=did_you_mean(family or "", families))
+        raise NotFound(
+            f"there is no family '{family}'",
+            hint=did_you_mean(family or "", families) or f"Known are: {', '.join(families)}.",
+        )
     incidents = incidents_of(found)
     if output == "json":
         say_json([check_value(one, incidents) for one in found])

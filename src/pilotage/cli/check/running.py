@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import fnmatch
+import importlib
 import os
-import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,20 @@ from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
 from pilotage.checks.model import Check, Severity
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.report import Report
-from pilotage.checks.reports import as_github, as_html, as_json, as_junit, as_markdown, as_sarif, as_text
 from pilotage.checks.reports.words import Lang
 from pilotage.checks.rules.rule import RuleBook
 from pilotage.checks.rules.toml_file import NEVER, HouseRules
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import Scene
+from pilotage.checks.schema.published import minors, nearest_minor
+from pilotage.checks.target import EXAMPLE, read_target
 from pilotage.cli.check.incidents import incidents_of
 from pilotage.cli.check.own import Ground, ground_options, house_rules, known_checks
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.core.errors import UserError
 
-_FOR_PROGRAMS: dict[str, Callable[..., str]] = {
-    "json": as_json.render,
-    "sarif": as_sarif.render,
-    "junit": as_junit.render,
-    "github": as_github.render,
-}
-_FOR_PEOPLE: dict[str, Callable[..., str]] = {"markdown": as_markdown.render, "html": as_html.render}
+_FOR_PROGRAMS = ("json", "sarif", "junit", "github")
+_FOR_PEOPLE = ("markdown", "html")
 _FAIL_ON = "high"
 
 _OPTIONS = (
@@ -126,8 +122,7 @@ def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None =
     """
     house = house_rules(wishes.ground)
     checks = known_checks(wishes.ground)
-    for text in wishes.also:
-        _also(text)
+    _refuse_unwritable([wishes.to, wishes.write_baseline, *(_also(text)[1] for text in wishes.also)])
     said = dict(_severity(text) for text in wishes.severities)
     return RunSettings(
         select=wishes.select or house.select,
@@ -180,13 +175,15 @@ def _rendered(report: Report, form: str, wishes: Wishes, house: HouseRules, *, t
     # What programs read is the same wherever it is made.
     lang = wishes.lang or ("en" if form in _FOR_PROGRAMS else language(house))
     incidents = incidents_of(report.checks.values(), lang)
+    # Each form needs modules that the others do not.
+    render: Callable[..., str] = importlib.import_module(f"pilotage.checks.reports.as_{form}").render
     if form in _FOR_PROGRAMS:
-        return _FOR_PROGRAMS[form](report, incidents)
+        return render(report, incidents)
     if form in _FOR_PEOPLE:
-        return _FOR_PEOPLE[form](report, incidents, lang=lang)
+        return render(report, incidents, lang=lang)
     width = shutil.get_terminal_size().columns if terminal else 0
     colour = terminal and "NO_COLOR" not in os.environ
-    return as_text.render(report, incidents, width=width, colour=colour, lang=lang)
+    return render(report, incidents, width=width, colour=colour, lang=lang)
 
 
 def _also(text: str) -> tuple[str, Path]:
@@ -222,10 +219,23 @@ def _severity(text: str) -> tuple[str, Severity]:
 
 def version_of(text: str) -> tuple[int, int]:
     """The Kubernetes version of `--kubernetes X.Y`."""
-    match = re.fullmatch(r"v?(\d+)\.(\d+)(?:\.\d+)?", text)
-    if match is None:
-        raise click.UsageError(f"--kubernetes {text}: write a version such as 1.34")
-    return int(match[1]), int(match[2])
+    version = read_target(text)
+    if version is None:
+        raise click.UsageError(f"--kubernetes {text}: write a version such as {EXAMPLE}")
+    known = minors()
+    if version[0] != 1 or not known[0] <= version[1] <= known[-1]:
+        told = f"1.{known[0]} to 1.{known[-1]} are known; {text} is judged as 1.{nearest_minor(version)}"
+        click.echo(f"pilotage: of Kubernetes {told}", err=True)
+    return version
+
+
+def _refuse_unwritable(paths: Iterable[Path | None]) -> None:
+    """Finds what could not be written at the end of a run before it begins."""
+    for path in filter(None, paths):
+        if path.is_dir():
+            raise UserError(f"cannot write {path}: it is a folder", hint="Name a file.")
+        if not path.parent.is_dir():
+            raise UserError(f"cannot write {path}: there is no folder {path.parent}", hint="Make it first.")
 
 
 def _write(path: Path, text: str) -> None:

@@ -83,6 +83,8 @@ RULE = "[[checks.rules]]\nreason = 'x'\n"
         ("[checks]\nselect = ['webhooks', 3]\n", 2, "'select' must be a list", ""),
         ("[checks]\nfail_on = 'hihg'\n", 2, "is none of", "'high'"),
         ("[checks]\nfail_on = true\n", 2, "must be a text", ""),
+        ("lang = 'de'\n", 1, "lang = 'de' is none of en, ko", ""),
+        ("[checks]\nkubernetes = 'new'\n", 2, "'new' is no version of Kubernetes", "1.34"),
         ("checks = 1\n", 1, "'checks' must be a table", ""),
         ("[checks.severity]\nwebhook-timeout = 'dire'\n", 2, "is none of critical", ""),
         ("[checks.severity]\nwebhook-timeout = ''\n", 2, "has no severity", ""),

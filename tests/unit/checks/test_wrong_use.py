@@ -1,0 +1,103 @@
+"""What is asked for wrongly is told at once, with the place and what to do, and nothing is half done."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pilotage.cli.main import run
+
+CRON = (
+    Path(__file__).parents[2] / "golden" / "checks" / "cron-policy-misplaced" / "bad-zalando.yaml"
+).read_text("utf-8")
+ONE = ("--select", "cron-policy-misplaced")
+Call = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gc.disable", lambda: None)
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "cron.yaml").write_text(CRON, "utf-8")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "nothing.yaml").write_text("\n", "utf-8")
+    (tmp_path / "bytes.yaml").write_bytes(b"a: \x00\x01\x02\n")
+
+    def call(*arguments: str) -> SimpleNamespace:
+        with pytest.raises(SystemExit) as stop:
+            run(["check", *arguments])
+        captured = capsys.readouterr()
+        return SimpleNamespace(code=int(stop.value.code or 0), out=captured.out, err=captured.err)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["lst"], "'lst' is neither a command nor a path. Did you mean 'list'?"),
+        (["./lst"], "./lst does not exist"),
+        (["lis*"], "lis* means no file"),
+        (["deploy", "--to", "no/report"], "cannot write no/report: there is no folder no"),
+        (["deploy", "--also", "sarif=no/a.sarif"], "cannot write no/a.sarif: there is no folder no"),
+        (["deploy", "--write-baseline", "deploy"], "cannot write deploy: it is a folder"),
+        (["deploy", "--baseline", "deploy"], "Name a file that you may read"),
+        (["deploy", "--config", "deploy"], "Name a file that you may read"),
+        (["deploy", "--kubernetes", "new"], "--kubernetes new: write a version such as 1.34"),
+        (["list", "--family", "nope"], "Known are: api_versions, "),
+    ],
+)
+def test_wrong_use_ends_in_exit_code_2_before_anything_is_read(
+    said: Call, arguments: list[str], told: str
+) -> None:
+    answer = said(*arguments)
+    assert answer.code == 2
+    assert told in answer.err
+    assert not answer.out
+
+
+def test_no_report_is_written_where_another_cannot_be(said: Call, tmp_path: Path) -> None:
+    assert said("deploy", "--to", "first.txt", "--also", "sarif=no/a.sarif").code == 2
+    assert not (tmp_path / "first.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["empty"], "it has no manifest and no configuration that we know by its name"),
+        (["deploy", "--exclude", "deploy/**"], "what --exclude or pilotage.toml excludes was passed over"),
+        (["nothing.yaml"], "nothing.yaml: it is empty"),
+        (["bytes.yaml"], "bytes.yaml: it is no text"),
+    ],
+)
+def test_input_in_which_there_is_nothing_is_no_pass(said: Call, arguments: list[str], told: str) -> None:
+    answer = said(*arguments)
+    assert answer.code == 3
+    assert told in answer.out
+
+
+def test_standard_input_without_anything_names_the_likely_cause(
+    said: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    answer = said("-")
+    assert (answer.code, "the command before the pipe wrote nothing" in answer.out) == (3, True)
+    monkeypatch.setattr(sys, "stdin", None)
+    answer = said("-")
+    assert (answer.code, "standard input is closed" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize(("version", "nearest"), [("1.10", "1.25"), ("9.99", "1.37")])
+def test_a_version_without_definitions_is_judged_as_the_nearest_and_that_is_told(
+    said: Call, version: str, nearest: str
+) -> None:
+    answer = said("deploy", *ONE, "--kubernetes", version)
+    assert answer.code == 1
+    assert f"{version} is judged as {nearest}" in answer.err
+    assert not said("deploy", *ONE, "--kubernetes", "1.36").err
