@@ -18,14 +18,10 @@ from playwright.sync_api import Browser, sync_playwright
 
 from pilotage.core.settings import Settings
 from pilotage.library.bundled import bundled_candidates
-from pilotage.library.canonical import digest
 from pilotage.library.catalogue import Catalogue
-from pilotage.library.entry import index_entry
-from pilotage.library.record import read_record
 from pilotage.library.stores.opening import open_store
-from pilotage.library.stores.protocol import New
-from pilotage.library.terms import load_vocabulary
 from pilotage.web.app import create_app
+from rig.stores import put
 
 UP_SECONDS = 60
 
@@ -56,22 +52,9 @@ def bundled_documents() -> list[dict[str, Any]]:
 
 def fill(url: str, documents: Sequence[dict[str, Any]]) -> None:
     """A store with these records, as an import leaves it; several states of one record become revisions."""
-    vocabulary = load_vocabulary()
     with closing(open_store(url, create=True)) as store:
         for document in documents:
-            record = read_record(document)
-            new = New(
-                id=record.id,
-                aliases=tuple(record.aliases),
-                document=document,
-                digest=digest(document),
-                private=record.visibility == "private",
-                entry=index_entry(record, vocabulary),
-                origin="test",
-                order_date=record.date or "",
-            )
-            with store.transaction() as writer:
-                writer.put(new)
+            put(store, [document])
 
 
 @contextmanager

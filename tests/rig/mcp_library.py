@@ -11,12 +11,8 @@ from typing import Any, TypeVar
 from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
-from pilotage.library.canonical import digest
-from pilotage.library.entry import index_entry
-from pilotage.library.record import read_record
 from pilotage.library.stores.opening import open_store
-from pilotage.library.stores.protocol import New
-from pilotage.library.terms import load_vocabulary
+from rig.stores import put
 
 SECRET = "zanzibar"
 """A word that only the private record holds."""
@@ -134,21 +130,8 @@ def build(path: Path, documents: Iterable[dict[str, Any]], *, private: Iterable[
     """The address of a new store with these records."""
     url = f"sqlite:///{path}"
     store = open_store(url, create=True)
-    with store.transaction() as writer:
-        for document, hidden in [*((one, False) for one in documents), *((one, True) for one in private)]:
-            found = read_record(document)
-            writer.put(
-                New(
-                    id=found.id,
-                    aliases=tuple(found.aliases),
-                    document=document,
-                    digest=digest(document),
-                    private=hidden,
-                    entry=index_entry(found, load_vocabulary()),
-                    origin="test",
-                    order_date=found.date or "",
-                )
-            )
+    put(store, documents)
+    put(store, private, private=True)
     store.close()
     return url
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,11 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from pilotage.core.settings import LibrarySettings, Settings, WebSettings
-from pilotage.library.canonical import digest
 from pilotage.library.catalogue import Catalogue
-from pilotage.library.entry import index_entry
-from pilotage.library.record import read_record
 from pilotage.library.stores.opening import open_store
-from pilotage.library.stores.protocol import New, Store
-from pilotage.library.terms import load_vocabulary
+from pilotage.library.stores.protocol import Store
 from pilotage.web.app import create_app
+from rig.stores import put
 
 HOST = "http://127.0.0.1:8000"
 TOKEN = "a-token-of-32-characters-or-more"
@@ -111,26 +108,6 @@ PRIVATE = record(
     timeline={"detected_after": "7m", "resolved_after": "9h"},
     lessons={"en": f"Check {SECRET}.", "ko": f"{SECRET}를 확인한다."},
 )
-
-
-def put(store: Store, documents: Iterable[dict[str, Any]]) -> None:
-    """Stores records; what they say of their visibility holds."""
-    vocabulary = load_vocabulary()
-    with store.transaction() as writer:
-        for document in documents:
-            read = read_record(document)
-            writer.put(
-                New(
-                    id=read.id,
-                    aliases=tuple(read.aliases),
-                    document=document,
-                    digest=digest(document),
-                    private=read.visibility == "private",
-                    entry=index_entry(read, vocabulary),
-                    origin="test",
-                    order_date=read.date or "",
-                )
-            )
 
 
 def fill(url: str, documents: Sequence[dict[str, Any]] = PUBLIC) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pilotage.library.canonical import digest
 from pilotage.library.entry import index_entry
 from pilotage.library.record import read_record
-from pilotage.library.stores.protocol import New, Vector
-from pilotage.library.terms import KINDS, Term, Vocabulary
+from pilotage.library.stores.protocol import New, Store, Vector
+from pilotage.library.terms import KINDS, Term, Vocabulary, load_vocabulary
 
 _WORDS = """
 ingress controller latency timeout retry storm leader election quorum lost
@@ -86,8 +86,15 @@ def document(number: int, *, seed: int = 0, **changes: Any) -> dict[str, Any]:
     return found | changes
 
 
-def new(found: dict[str, Any], *, private: bool = False, origin: str = "test", **rest: Any) -> New:
-    """What an importer hands to a store."""
+def new(
+    found: dict[str, Any],
+    *,
+    private: bool = False,
+    origin: str = "test",
+    words: Vocabulary | None = None,
+    **rest: Any,
+) -> New:
+    """What an importer hands to a store; the small vocabulary, unless another is given."""
     record = read_record(found)
     return New(
         id=record.id,
@@ -95,11 +102,20 @@ def new(found: dict[str, Any], *, private: bool = False, origin: str = "test", *
         document=found,
         digest=digest(found),
         private=private,
-        entry=index_entry(record, vocabulary()),
+        entry=index_entry(record, words or vocabulary()),
         origin=origin,
         order_date=record.date or "",
         **rest,
     )
+
+
+def put(store: Store, documents: Iterable[dict[str, Any]], *, private: bool = False) -> None:
+    """Stores records with the real vocabulary; private are those that say so, or all."""
+    words = load_vocabulary()
+    with store.transaction() as writer:
+        for found in documents:
+            hidden = private or found.get("visibility") == "private"
+            writer.put(new(found, private=hidden, words=words))
 
 
 def news(numbers: range, *, private: bool = False, seed: int = 0) -> Iterator[New]:

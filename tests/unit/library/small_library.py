@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pilotage.library.canonical import digest
-from pilotage.library.entry import index_entry
-from pilotage.library.record import read_record
 from pilotage.library.stores.opening import open_store
-from pilotage.library.stores.protocol import New, Store
+from pilotage.library.stores.protocol import Store
 from pilotage.library.terms import load_vocabulary
+from rig.stores import put
 
 VOCABULARY = load_vocabulary()
 
@@ -27,24 +25,6 @@ def record(id_: str, **fields: Any) -> dict[str, Any]:
 
 def step(id_: str, text: str, **fields: Any) -> dict[str, Any]:
     return {"id": id_, "kind": "propagation", "label": {"en": text}, "text": {"en": text}, **fields}
-
-
-def put(store: Store, documents: Iterable[dict[str, Any]]) -> None:
-    with store.transaction() as writer:
-        for document in documents:
-            read = read_record(document)
-            writer.put(
-                New(
-                    id=read.id,
-                    aliases=tuple(read.aliases),
-                    document=document,
-                    digest=digest(document),
-                    private=read.visibility == "private",
-                    entry=index_entry(read, VOCABULARY),
-                    origin="test",
-                    order_date=read.date or "",
-                )
-            )
 
 
 @contextmanager

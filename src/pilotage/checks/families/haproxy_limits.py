@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pilotage.checks.haproxy.addresses import address_of
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
-from pilotage.checks.haproxy.groups import Group, by_base, by_line
+from pilotage.checks.haproxy.groups import Group, by_base, by_line, with_servers
 from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.haproxy.times import milliseconds, spoken
 from pilotage.checks.model import (
@@ -32,18 +30,6 @@ _HOUR = 3_600_000.0
 _QUEUE_TOO_LONG = 60_000.0
 _MANY = 2
 _PARTIAL = "only a piece of a configuration: the settings may stand in another file"
-
-
-def _upstream(scene: Scene) -> Iterator[Proxy]:
-    for config in scene.configs(HaproxyConfig):
-        for proxy in config.upstream:
-            if proxy.servers and proxy.mode in {"http", "tcp"}:
-                yield proxy
-
-
-def _undecided(proxy: Proxy) -> bool:
-    """Whether what a proxy does not say may stand in a file that is not here."""
-    return proxy.base is None and proxy.config.partial
 
 
 @check(
@@ -83,7 +69,7 @@ def hp_timeouts(scene: Scene) -> Answers:
         for proxy in (*config.serving, *(one for one in config.upstream if one.kind == "backend")):
             if proxy.mode not in {"http", "tcp"} or _answers_itself(proxy):
                 continue
-            if _undecided(proxy):
+            if proxy.undecided:
                 yield Unknown(_PARTIAL, proxy)
                 continue
             gone, long = _timeouts_of(proxy)
@@ -180,7 +166,7 @@ def hp_request_timeout(scene: Scene) -> Answers:
     for config in scene.configs(HaproxyConfig):
         for proxy in config.serving:
             outside = [one for one in proxy.binds if not address_of(one.words[1]).loopback]
-            if proxy.mode != "http" or not outside or _undecided(proxy) or _only_statistics(proxy):
+            if proxy.mode != "http" or not outside or proxy.undecided or _only_statistics(proxy):
                 continue
             line = proxy.setting("timeout http-request")
             if line is None or milliseconds(line.word(2)) == 0:
@@ -236,13 +222,13 @@ def hp_no_maxconn(scene: Scene) -> Answers:
     - https://docs.haproxy.org/2.8/configuration.html#5.2-maxconn
     """
     lacking: list[Proxy] = []
-    for proxy in _upstream(scene):
+    for proxy in with_servers(scene):
         if proxy.mode != "http":
             continue
         bare = [one for one in proxy.servers if not one.is_on("maxconn") or one.number("maxconn") == 0]
         if not bare:
             yield Pass(proxy)
-        elif not _undecided(proxy):
+        elif not proxy.undecided:
             lacking.append(proxy)
     for group in by_base(lacking):
         servers = sum(len(one.servers) for one in group.proxies)
@@ -285,12 +271,12 @@ def hp_queue_unbounded(scene: Scene) -> Answers:
     - https://docs.haproxy.org/2.8/configuration.html#4-timeout%20queue
     """
     lines: list[tuple[Proxy, Statement]] = []
-    for proxy in _upstream(scene):
+    for proxy in with_servers(scene):
         if not any(one.is_on("maxconn") and one.number("maxconn") != 0 for one in proxy.servers):
             continue
         line = proxy.setting("timeout queue") or proxy.setting("timeout connect")
         time = milliseconds(line.word(2)) if line is not None else 0.0
-        if line is None and not _undecided(proxy):
+        if line is None and not proxy.undecided:
             yield Gap(
                 proxy,
                 f"`{proxy.title}` queues requests without any limit of time",

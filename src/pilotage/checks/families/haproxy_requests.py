@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
-from pilotage.checks.haproxy.groups import by_base, by_line
+from pilotage.checks.haproxy.groups import by_base, by_line, with_servers
 from pilotage.checks.haproxy.healthchecks import asks_elsewhere, checked_servers
 from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
@@ -26,18 +25,6 @@ _COUNT = re.compile(r"\bsc\d*_|\bsrc_(?:http_req|conn|sess)\w*")
 _TRUSTED = re.compile(
     r"hdr(?:_\w+)?\(\s*(?:x-forwarded-(?:for|proto|port)|x-real-ip|cf-connecting-ip)", re.IGNORECASE
 )
-
-
-def _upstream(scene: Scene) -> Iterator[Proxy]:
-    for config in scene.configs(HaproxyConfig):
-        for proxy in config.upstream:
-            if proxy.servers and proxy.mode in {"http", "tcp"}:
-                yield proxy
-
-
-def _undecided(proxy: Proxy) -> bool:
-    """Whether what a proxy does not say may stand in a file that is not here."""
-    return proxy.base is None and proxy.config.partial
 
 
 @check(
@@ -74,7 +61,7 @@ def hp_retry_storm(scene: Scene) -> Answers:
     - https://sre.google/sre-book/addressing-cascading-failures/
     """
     hits: list[tuple[Proxy, Statement]] = []
-    for proxy in _upstream(scene):
+    for proxy in with_servers(scene):
         line = proxy.setting("retry-on")
         if line is None or proxy.mode != "http":
             continue
@@ -141,8 +128,8 @@ def hp_no_redispatch(scene: Scene) -> Answers:
     - https://docs.haproxy.org/2.8/configuration.html#4-option%20redispatch
     """
     lacking: list[Proxy] = []
-    for proxy in _upstream(scene):
-        if sum(one.slots for one in proxy.servers if not one.backup) < _MANY or _undecided(proxy):
+    for proxy in with_servers(scene):
+        if sum(one.slots for one in proxy.servers if not one.backup) < _MANY or proxy.undecided:
             continue
         if proxy.option("redispatch") is not None:
             yield Pass(proxy)

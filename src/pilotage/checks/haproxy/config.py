@@ -84,6 +84,11 @@ class Proxy(Settings):
         """Whether it sends requests on: a `backend` or a `listen`."""
         return self.kind != "frontend"
 
+    @property
+    def undecided(self) -> bool:
+        """Whether what it does not say may stand in a file that is not here."""
+        return self.base is None and self.config.partial
+
     @cached_property
     def mode(self) -> str:
         """`tcp` or `http`; HAProxy's default is `tcp`."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pilotage.checks.haproxy.config import Proxy
+from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
 from pilotage.checks.haproxy.parts import Settings
 from pilotage.checks.haproxy.statements import Statement
+from pilotage.checks.scene import Scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,14 @@ def names_of(proxies: Sequence[Settings], most: int = 4) -> str:
     shown = ", ".join(f"`{one.title}`" for one in proxies[:most])
     more = len(proxies) - most
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def with_servers(scene: Scene) -> Iterator[Proxy]:
+    """The proxies of a scene that hand requests or connections to servers which are written down."""
+    for config in scene.configs(HaproxyConfig):
+        for proxy in config.upstream:
+            if proxy.servers and proxy.mode in {"http", "tcp"}:
+                yield proxy
 
 
 def by_line(pairs: Iterable[tuple[Proxy, Statement]]) -> Iterator[Group]:
