@@ -8,6 +8,7 @@ a pass. The runner turns gaps into findings.
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -182,7 +183,7 @@ class Check:
         about: the kinds that it looks at.
         needs: the kinds without which it cannot tell; where one cannot be read, it answers `Unknown`.
         chart_severity: for a chart with nobody's values but its own; None means no difference.
-        page: section -> text.
+        written: gives the page.
         look: the generator.
         family: name of its module.
         uses: kinds that it takes into account where they are; one that is not readable is told as well.
@@ -195,7 +196,7 @@ class Check:
     about: tuple[str, ...]
     needs: tuple[str, ...]
     chart_severity: Severity | None
-    page: dict[str, str]
+    written: Callable[[], dict[str, str]]
     look: Callable[[Scene], Answers]
     family: str
     uses: tuple[str, ...] = ()
@@ -209,6 +210,11 @@ class Check:
     def documentation_only(self) -> bool:
         """Whether no public incident is known and it rests on documentation."""
         return not self.cited and not self.own
+
+    @functools.cached_property
+    def page(self) -> dict[str, str]:
+        """Section -> text; read when somebody asks, which of most checks nobody does."""
+        return self.written()
 
     @property
     def fix(self) -> str:
@@ -260,7 +266,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
             needs=needs,
             uses=uses,
             chart_severity=chart_severity,
-            page=read_page(inspect.getdoc(look) or "", id),
+            written=lambda: read_page(inspect.getdoc(look) or "", id),
             look=look,
             family=look.__module__.rpartition(".")[2],
         )

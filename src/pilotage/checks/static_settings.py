@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 
 from pilotage.checks.dialect import DialectError, load
@@ -23,6 +22,8 @@ def flattened(text: str, *, keep_case: bool = False) -> dict[str, str]:
     except DialectError:
         value = None
     if not isinstance(value, dict):
+        import tomllib  # noqa: PLC0415 - hardly any such file is TOML
+
         try:
             value = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError):

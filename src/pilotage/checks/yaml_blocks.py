@@ -94,16 +94,22 @@ class _Reader:
             column, what, value, key = line
             if what == SKIP:
                 continue
-            if what <= PLAIN and column == self.column and not self.open and self._is_new(key):
-                self.top[key] = value
+            top = self.top
+            if (
+                what <= OPEN
+                and column == self.column
+                and key is not None
+                and top.__class__ is dict
+                and key not in top
+            ):
+                top[key] = value
+                self.slot = key
+                self.open = what == OPEN
             else:
                 self._take(line)
         if root[0] is None:
             raise Unsure
         return root[0]
-
-    def _is_new(self, key: str | None) -> bool:
-        return key is not None and self.top.__class__ is dict and key not in self.top
 
     def _take(self, line: Line) -> None:
         column, what, value, key = line
@@ -123,7 +129,7 @@ class _Reader:
         if item:
             self._item(value)
             return
-        if not self._is_new(key):
+        if self.top.__class__ is not dict or key in self.top:
             raise Unsure
         self.slot = key
         self._put(what, value)

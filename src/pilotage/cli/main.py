@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import json
 import os
@@ -79,7 +80,12 @@ def exit_code(error: PilotageError) -> int:
 def run(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits."""
     args = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(_run(args))
+    # Else the first model looks through every installed package for plug-ins, and none of ours has any.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    code = _run(args)
+    # All that is left would be looked through once more at the end, for nothing.
+    gc.freeze()
+    sys.exit(code)
 
 
 def _run(args: list[str]) -> int:

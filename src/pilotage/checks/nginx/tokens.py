@@ -7,12 +7,8 @@ so the text goes through a temporary file, and columns are found by walking alon
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import crossplane
-from crossplane.errors import NgxParserBaseException
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,12 @@ def tokens(text: str) -> Iterator[Token]:
     Raises:
         TokenError: braces do not match, or a block of Lua does not end.
     """
+    # Only who has such a file pays for these.
+    import tempfile  # noqa: PLC0415
+
+    import crossplane  # noqa: PLC0415
+    from crossplane.errors import NgxParserBaseException  # noqa: PLC0415
+
     walk = _Walk(text)
     with tempfile.TemporaryFile() as file:
         # The line end makes the last word whole; what cannot be encoded must stay one character.

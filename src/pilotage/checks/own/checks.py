@@ -84,7 +84,7 @@ def check_of(rule: Rule, evaluator: Evaluator) -> Check:
         about=(*kinds, *grouped),
         needs=tuple(kind for kind in needs if kind not in kinds),
         chart_severity=stated.chart_severity,
-        page=_page(rule),
+        written=lambda: _page(rule),
         look=look,
         family=OWN,
     )

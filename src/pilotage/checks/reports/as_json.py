@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pilotage.checks.model import Cited, Finding
 from pilotage.checks.objects import Place
 from pilotage.checks.report import Report, Tally
-from pilotage.checks.reports.document import (
-    FindingValue,
-    IncidentValue,
-    ReportValue,
-    TallyValue,
-    WhereValue,
-)
 from pilotage.checks.reports.incidents import Incidents
+
+if TYPE_CHECKING:
+    from pilotage.checks.reports.document import (
+        FindingValue,
+        IncidentValue,
+        ReportValue,
+        TallyValue,
+        WhereValue,
+    )
 
 VERSION: Final = 1
 _DRIVES_A_TERMINAL = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

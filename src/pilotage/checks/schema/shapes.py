@@ -263,8 +263,8 @@ class Struct(Shape):
 
     def _make(self) -> Test:
         tests = _Tests(self)
-        required = self.required
-        named = tuple(key for key in required if self.blank and _is_text(self.fields.get(key)))
+        required = frozenset(self.required)
+        named = [key for key in self.required if self.blank and _is_text(self.fields.get(key))]
 
         def fits(value: Any) -> bool:
             if value.__class__ is not dict:
@@ -273,9 +273,7 @@ class Struct(Shape):
                 test = tests[key]
                 if item.__class__ is not test and (test.__class__ is type or not test(item)):
                     return False
-            if not required:
-                return True
-            return all(key in value for key in required) and all(value[key] for key in named)
+            return required <= value.keys() and all(map(value.get, named))
 
         return fits
 
@@ -326,9 +324,21 @@ def key_of(item: Any, keys: tuple[str, ...]) -> tuple[Any, ...] | None:
     return parts
 
 
+def _all_differ(items: list[Any], keys: tuple[str, ...]) -> bool:
+    """Whether the first part of the key alone tells all items apart, as it nearly always does."""
+    if not keys:
+        return False
+    first = keys[0]
+    try:
+        found = {item[first] for item in items}
+    except (TypeError, KeyError):
+        return False
+    return len(found) == len(items)
+
+
 def repeats(items: list[Any], keys: tuple[str, ...]) -> dict[tuple[Any, ...], list[int]]:
     """Key -> positions of the items that share it, for keys that stand more than once."""
-    if len(items) < 2:  # noqa: PLR2004
+    if len(items) < 2 or _all_differ(items, keys):  # noqa: PLR2004
         return {}
     found: dict[tuple[Any, ...], list[int]] = {}
     for position, item in enumerate(items):

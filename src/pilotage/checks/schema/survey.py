@@ -19,7 +19,7 @@ from pilotage.checks.schema import crds
 from pilotage.checks.schema.published import Definitions, definitions, groups, nearest_minor, served
 from pilotage.checks.schema.shapes import Struct
 from pilotage.checks.schema.walk import Fault, Rule, faults
-from pilotage.checks.values import as_map, as_text
+from pilotage.checks.values import as_map, as_text, dig
 from pilotage.checks.workloads import workload_of
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -59,6 +59,7 @@ class Survey:
 
     scene: Scene
     published: Definitions = field(init=False)
+    _custom: dict[tuple[str, str], list[crds.Defined]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.published = definitions(nearest_minor(self.scene.version))
@@ -69,16 +70,25 @@ class Survey:
         return [self._look(one) for one in self.scene.objects]
 
     @cached_property
-    def _custom(self) -> dict[tuple[str, str], list[crds.Defined]]:
-        found: dict[tuple[str, str], list[crds.Defined]] = defaultdict(list)
+    def _definitions(self) -> dict[tuple[str, str], list[KubeObject]]:
+        """(group, kind) -> what defines it; most of it nobody asks for."""
+        found: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
         for one in (*self.scene.index.of(crds.KIND), *self.scene.definitions):
-            for key, version in crds.defined(one, self.published):
-                found[key].append(version)
+            kind = dig(one.spec, "names", "kind")
+            found[as_text(one.spec.get("group")), as_text(kind)].append(one)
         return found
 
     def defined(self, one: KubeObject) -> list[crds.Defined]:
         """The definitions of a custom resource that the scene holds; several where folders differ."""
-        return self._custom.get((one.api_version, one.kind), [])
+        key = (one.api_version, one.kind)
+        if key not in self._custom:
+            self._custom[key] = [
+                version
+                for definition in self._definitions.get((one.group, one.kind), ())
+                for name, version in crds.defined(definition, self.published)
+                if name == key
+            ]
+        return self._custom[key]
 
     def _look(self, one: KubeObject) -> Look:
         data = as_applied(one)
