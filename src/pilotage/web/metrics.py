@@ -40,6 +40,11 @@ class Library:
         )
         version = store.data_version("public")
         yield GaugeMetricFamily("pilotage_data_version", "Data version of the public records.", version)
+        semantic = self._catalogue.searcher.semantic
+        covered = len(semantic.index("public").ids) if semantic is not None else 0
+        yield GaugeMetricFamily(
+            "pilotage_records_with_vectors", "Public records that are also searched by meaning.", covered
+        )
 
 
 class Meters:

@@ -21,6 +21,7 @@ from pilotage.core.errors import OutsideError, Refused, UserError
 from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
+from pilotage.library.search.engine import Request
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Store
 from pilotage.web.app import create_app
@@ -96,6 +97,9 @@ def serve(settings: Settings, started: Callable[[Listening], None], configure: C
         OutsideError, UserError: see `listen`.
     """
     configure()
+    # Requests are worked on side by side already. More threads for each product of matrices wait by spinning:
+    # twice the work of a search. Read by numpy when it is imported, here or in a worker.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     listening = listen(settings)
     with listening.socket:
         if settings.web.workers == 1:
@@ -131,10 +135,9 @@ def worker_app(settings: Settings) -> FastAPI:
     try:
         semantic = settings.library.semantic and installed()
         catalogue = Catalogue(store, load_embedder() if semantic else None)
-        if catalogue.searcher.semantic is not None:
-            # The model takes seconds to load: not during the first search.
-            catalogue.searcher.semantic.nearest("start", "public", limit=1)
         app = create_app(settings, catalogue)
+        # What the first search would load is loaded now: the model, the vectors, the words of the vocabulary.
+        catalogue.search(Request("start", limit=1))
     except BaseException:
         store.close()
         raise

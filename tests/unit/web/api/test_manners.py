@@ -260,6 +260,7 @@ def test_metrics_count_by_template(client: TestClient) -> None:
     assert "BREW" not in text
     assert "pilotage_records 3.0" in text
     assert "pilotage_data_version" in text
+    assert "pilotage_records_with_vectors 0.0" in text
     assert re.search(r'pilotage_http_request_seconds_bucket\{le="0.005",route="', text)
     for hidden in ("nope-nope", DNS["id"], "no/such"):
         assert hidden not in text
