@@ -49,12 +49,17 @@ class Quota:
 def quotas_over(scene: Scene, workload: Workload) -> Iterator[Quota]:
     """The bounds that every pod of a workload's namespace falls under; quotas with a scope are left out."""
     for one in scene.beside(workload.object, "ResourceQuota"):
-        if one.spec.get("scopes") or one.spec.get("scopeSelector"):
-            continue
-        for key, value in as_map(one.spec.get("hard")).items():
-            hard = quantity(value)
-            if key in RESOURCES and hard is not None:
-                yield Quota(one, key, hard)
+        yield from bounds_of(one)
+
+
+def bounds_of(one: KubeObject) -> Iterator[Quota]:
+    """The bounds of a ResourceQuota that pods use up; none where it has a scope."""
+    if one.spec.get("scopes") or one.spec.get("scopeSelector"):
+        return
+    for key, value in as_map(one.spec.get("hard")).items():
+        hard = quantity(value)
+        if key in RESOURCES and hard is not None:
+            yield Quota(one, key, hard)
 
 
 def limit_default(scene: Scene, one: KubeObject, side: str, resource: str) -> Decimal | None:

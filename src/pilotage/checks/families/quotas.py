@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from pilotage.checks.allowances import (
     Quota,
+    bounds_of,
     container_amount,
     quotas_over,
     surge_and_unavailable,
@@ -29,6 +30,7 @@ from pilotage.checks.values import as_int, as_map, as_text, human_bytes
 from pilotage.checks.workloads import SCALED, Workload
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
+USER_ID = "google-2020-12-14-user-id-service-quota-zero"
 MYBINDER = "mybinder-2022-06-02-wrong-count-in-pod-quota"
 
 _HOUR_MINUTES = 60
@@ -197,16 +199,71 @@ class _Namespaces:
 
     def others(self, workload: Workload, quota: Quota) -> Decimal:
         """What all workloads beside this one use up."""
+        return self.total(quota) - self._least(workload, quota)
+
+    def total(self, quota: Quota) -> Decimal:
+        """What all workloads use up."""
         place = (id(quota.object), quota.key)
         if place not in self._totals:
             beside = self._scene.workloads_beside(quota.object)
             self._totals[place] = sum((self._least(one, quota) for one in beside), start=Decimal(0))
-        return self._totals[place] - self._least(workload, quota)
+        return self._totals[place]
 
     def _least(self, workload: Workload, quota: Quota) -> Decimal:
         scale = self._scene.scale(workload) if workload.kind in SCALED else None
         each = quota.per_pod(self._scene, workload)
         return Decimal(0) if scale is None or each is None else each * scale.least
+
+
+@check(
+    "quota-below-use",
+    title="The quota of a namespace is less than its workloads need",
+    severity=Severity.HIGH,
+    incidents=(),
+    alike=(USER_ID, MYBINDER),
+    about=("ResourceQuota",),
+    needs=("Deployment", "StatefulSet", "LimitRange"),
+)
+def quota_below_use(scene: Scene) -> Answers:
+    """
+    What it does
+    Adds up what the workloads of a namespace ask for with their least numbers of replicas (defaults of a
+    LimitRange included) and compares with each bound of its ResourceQuotas. Agents and Jobs are not counted,
+    and quotas with a scope are left out.
+
+    Why it matters
+    A quota stops nothing that runs. The pods that are too many stay until they are replaced, by a rollout, a
+    drain or a crash, and then cannot come back: the service shrinks pod by pod, long after the change.
+
+    Incidents
+    At Google automation lowered the quota of a service that had been reported to use nothing; it could not
+    write any more, and sign-in failed everywhere. The change was weeks old when it took effect. At
+    mybinder.org a wrong count had every new pod refused.
+
+    Fix
+    Raise the bound above what the workloads need, with room for one more pod of the biggest, or run fewer.
+
+    References
+    - https://kubernetes.io/docs/concepts/policy/resource-quotas/
+    """
+    namespaces = _Namespaces(scene)
+    for one in scene.of("ResourceQuota"):
+        bounds = list(bounds_of(one))
+        low = next((each for each in bounds if namespaces.total(each) > each.hard), None)
+        if not bounds:
+            yield NotApplicable(one, "it bounds nothing that is added up here")
+        elif low is None:
+            yield Pass(one)
+        else:
+            needed = _amount(namespaces.total(low), low.key)
+            yield Gap(
+                one,
+                f"The workloads of the namespace need {needed} of `{low.key}`, and there is "
+                f"{_amount(low.hard, low.key)}",
+                ("spec", "hard", low.key),
+                evidence=(f"{low.key}: {_amount(low.hard, low.key)}", f"needed at the least: {needed}"),
+                confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+            )
 
 
 @check(
@@ -340,4 +397,10 @@ def _missing(scene: Scene, workload: Workload, quotas: list[Quota]) -> Iterator[
             )
 
 
-CHECKS = (ns_no_pod_quota, quota_below_autoscaler, quota_blocks_rollout, quota_refuses_pods)
+CHECKS = (
+    ns_no_pod_quota,
+    quota_below_autoscaler,
+    quota_below_use,
+    quota_blocks_rollout,
+    quota_refuses_pods,
+)
