@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SERVERS = {"fastapi", "starlette", "uvicorn", "mcp", "aiohttp", "kubernetes_asyncio", "kazoo", "psycopg"}
-HEAVY = {"pydantic", "pydantic_settings", "rich", "yaml", "sqlite3", "numpy", "structlog", "asyncio"}
+HEAVY = {"pydantic", "rich", "yaml", "sqlite3", "numpy", "structlog", "asyncio"}
 SCRIPT = """
 import sys
 from pilotage.cli.main import run
@@ -43,8 +43,14 @@ def test_help_imports_next_to_nothing(tmp_path: Path, arguments: list[str]) -> N
     assert not imported(tmp_path, *arguments) & (SERVERS | HEAVY)
 
 
+def test_what_needs_no_record_starts_without_its_model(tmp_path: Path) -> None:
+    assert not imported(tmp_path, "library", "vocab", "components") & (
+        SERVERS | {"pydantic", "yaml", "numpy"}
+    )
+
+
 def test_search_imports_no_server_and_no_driver(tmp_path: Path) -> None:
     store = str(tmp_path / "library.db")
     (tmp_path / "one.json").write_text('{"id": "acme-2024-dns"}', encoding="utf-8")
     assert not imported(tmp_path, "library", "import", "one.json", "--store", store) & SERVERS
-    assert not imported(tmp_path, "library", "search", "x", "--store", store) & (SERVERS | {"numpy"})
+    assert not imported(tmp_path, "library", "search", "x", "--store", store) & (SERVERS | {"numpy", "yaml"})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import unicodedata
 from collections.abc import Iterable
-
-from rapidfuzz import distance, process
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -42,12 +41,14 @@ def nearest(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
     are: Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
     A word that contains, or is contained in, the mistyped one also counts as near.
     """
+    # Only whoever mistyped something pays for its import.
+    rapidfuzz = importlib.import_module("rapidfuzz")
     wanted = normalise(word).lower()
     names = list(dict.fromkeys(known))
-    found = process.extract(
+    found = rapidfuzz.process.extract(
         wanted,
         names,
-        scorer=distance.OSA.normalized_similarity,
+        scorer=rapidfuzz.distance.OSA.normalized_similarity,
         processor=str.lower,
         limit=limit,
         score_cutoff=0.6,

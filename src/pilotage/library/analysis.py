@@ -35,7 +35,7 @@ def fold(text: str) -> str:
 
     Compatibility-composed (NFKC), so that decomposed Hangul and full-width letters equal the usual ones.
     """
-    return unicodedata.normalize("NFKC", text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -76,6 +76,16 @@ def word_tokens(word: str) -> tuple[str, ...]:
 def tokens(text: str) -> list[str]:
     """The index tokens of a text, in order."""
     return list(itertools.chain.from_iterable(map(word_tokens, _RUN.findall(fold(text)))))
+
+
+def spelled(text: str) -> str:
+    """The index tokens of a text as an index holds them: in order, with spaces between."""
+    return " ".join(map(_spelled, _RUN.findall(fold(text))))
+
+
+@functools.lru_cache(maxsize=200_000)
+def _spelled(word: str) -> str:
+    return " ".join(word_tokens(word))
 
 
 def words(text: str) -> list[str]:

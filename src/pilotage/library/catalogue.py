@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.canonical import storable
 from pilotage.library.embedding import Embedder
-from pilotage.library.insight.related import RelatedAnswer, Sides, related
-from pilotage.library.insight.statistics import Matrix, Statistics, cooccurrence, statistics
-from pilotage.library.insight.topics import Topic, topic
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request, Searcher
@@ -24,6 +23,11 @@ from pilotage.library.search.query import facet_value
 from pilotage.library.search.semantic import SemanticSearch
 from pilotage.library.stores.protocol import Audience, Filters, Revision, Store, Stored, Tag
 from pilotage.library.terms import FACETS, Vocabulary, facet_name, load_vocabulary
+
+if TYPE_CHECKING:
+    from pilotage.library.insight.related import RelatedAnswer, Sides
+    from pilotage.library.insight.statistics import Matrix, Statistics
+    from pilotage.library.insight.topics import Topic
 
 _NEAR_IDS_AMONG = 20_000
 """Beyond this number of records ids are not compared one by one with a mistyped one."""
@@ -65,8 +69,12 @@ class Catalogue:
         self.vocabulary = vocabulary or load_vocabulary()
         self.lexicon = lexicon or load_lexicon()
         semantic = SemanticSearch(store, embedder) if embedder is not None else None
-        self._sides = Sides(store, self.vocabulary)
         self.searcher = Searcher(store, semantic, self.vocabulary, self.lexicon)
+
+    @cached_property
+    def _sides(self) -> Sides:
+        sides: Sides = _insight("related").Sides(self.store, self.vocabulary)
+        return sides
 
     def search(self, request: Request) -> Answer:
         """See `Searcher.search`."""
@@ -120,13 +128,16 @@ class Catalogue:
         self, name: str, audience: Audience, lang: Lang, *, limit: int, offset: int = 0
     ) -> RelatedAnswer:
         """See `related.related`."""
-        return related(self._sides, name, audience=audience, lang=lang, limit=limit, offset=offset)
+        found: RelatedAnswer = _insight("related").related(
+            self._sides, name, audience=audience, lang=lang, limit=limit, offset=offset
+        )
+        return found
 
     def topic(
         self, terms: Sequence[Tag], audience: Audience, lang: Lang, *, limit: int, offset: int = 0
     ) -> Topic:
         """See `topics.topic`."""
-        return topic(
+        found: Topic = _insight("topics").topic(
             self.store,
             terms,
             audience=audience,
@@ -135,16 +146,20 @@ class Catalogue:
             offset=offset,
             vocabulary=self.vocabulary,
         )
+        return found
 
     def statistics(self, audience: Audience, filters: Filters | None = None) -> Statistics:
         """See `statistics.statistics`."""
-        return statistics(self.store, audience=audience, vocabulary=self.vocabulary, filters=filters)
+        found: Statistics = _insight("statistics").statistics(
+            self.store, audience=audience, vocabulary=self.vocabulary, filters=filters
+        )
+        return found
 
     def matrix(
         self, first: str, second: str, audience: Audience, filters: Filters | None = None, *, limit: int = 20
     ) -> Matrix:
         """See `statistics.cooccurrence`."""
-        return cooccurrence(
+        found: Matrix = _insight("statistics").cooccurrence(
             self.store,
             first,
             second,
@@ -153,6 +168,7 @@ class Catalogue:
             filters=filters,
             limit=limit,
         )
+        return found
 
     def tags(self, given: Sequence[str], audience: Audience) -> tuple[Tag, ...]:
         """`facet=value` or `facet:value` words as tags; values may be slugs, labels or synonyms.
@@ -179,6 +195,11 @@ class Catalogue:
             facet = facet_name(name)
             found.append((facet, facet_value(facet, value, self.vocabulary, self.lexicon, known)))
         return tuple(dict.fromkeys(found))
+
+
+def _insight(name: str) -> Any:
+    # A search needs none of them, and starts sooner without.
+    return importlib.import_module(f"pilotage.library.insight.{name}")
 
 
 def _write_cursor(date: str, id_: str) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pilotage.library.address import canonical_url
-from pilotage.library.analysis import tag_token, tokens
-from pilotage.library.record import LANGS, Lang, Record, Text
+from pilotage.library.analysis import spelled, tag_token
+from pilotage.library.languages import LANGS, Lang
 from pilotage.library.terms import FACETS, Vocabulary, tags_of
+
+if TYPE_CHECKING:
+    from pilotage.library.record import Record, Text
 
 COLUMNS = ("name", "said", "tags", "body")
 """Columns of the index. name: title, organisation, ids; said: phrases and symptoms; tags: vocabulary terms;
@@ -128,16 +133,17 @@ def _organisation(record: Record, vocabulary: Vocabulary) -> list[str]:
 
 
 def _tag_tokens(tags: list[tuple[str, str]], vocabulary: Vocabulary) -> list[str]:
-    found: list[str] = []
-    for facet, slug in tags:
-        found.append(tag_token(facet, slug))
-        if facet in _UNSPOKEN_FACETS or facet == "organisation":
-            continue
-        found += tokens(slug)
-        term = vocabulary.terms.get(FACETS[facet] or "", {}).get(slug)
-        if term is not None:
-            found += [token for lang in LANGS for token in tokens(term.label.get(lang, ""))]
-    return found
+    return [_spoken(facet, slug, vocabulary) for facet, slug in tags]
+
+
+@functools.lru_cache(maxsize=20_000)
+def _spoken(facet: str, slug: str, vocabulary: Vocabulary) -> str:
+    """What the index holds of a tag: its own token, and the words of its slug and labels."""
+    if facet in _UNSPOKEN_FACETS or facet == "organisation":
+        return tag_token(facet, slug)
+    term = vocabulary.terms.get(FACETS[facet] or "", {}).get(slug)
+    labels = [] if term is None else [term.label.get(lang, "") for lang in LANGS]
+    return " ".join([tag_token(facet, slug), *filter(None, map(spelled, [slug, *labels]))])
 
 
 def _both(text: Text | None) -> list[str]:
@@ -145,4 +151,4 @@ def _both(text: Text | None) -> list[str]:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    return " ".join(token for part in parts for token in tokens(part))
+    return " ".join(filter(None, map(spelled, parts)))

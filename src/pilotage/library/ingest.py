@@ -152,14 +152,10 @@ class Ingest:
                 f"{candidate.place}: the id '{record.id}' came before in this import, with other content",
                 hint="Give one of them another id; nothing was imported.",
             )
-        there = writer.find(record.id)
-        if there is None or there.digest != new.digest:
-            alike = tuple(_alike(record, new, writer))
-            if self.embedder is not None:
-                new.vectors[self.embedder.name] = vectors_of(new.entry, self.embedder)
-        else:
-            alike = ()
+        if self.embedder is not None and _differs(new, writer):
+            new.vectors[self.embedder.name] = vectors_of(new.entry, self.embedder)
         outcome = writer.put(new)
+        alike = () if outcome == "unchanged" else tuple(_alike(record, new, writer))
         _count(report, outcome, redactions, alike, candidate.notes)
         if self.on_item is not None:
             self.on_item(Item(record.id, candidate.place, outcome, candidate.notes, tuple(redactions), alike))
@@ -196,6 +192,11 @@ class Ingest:
                 self.store.add_vectors(embedder.name, vectors)
             if self.on_vectors is not None:
                 self.on_vectors(start + len(batch), len(missing))
+
+
+def _differs(new: New, writer: Writer) -> bool:
+    there = writer.find(new.id)
+    return there is None or there.digest != new.digest
 
 
 def _alike(record: Record, new: New, writer: Writer) -> Iterable[Likeness]:

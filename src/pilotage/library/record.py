@@ -18,13 +18,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library import languages
 
 SCHEMA_VERSION = 1
 """Version of the record's form. Minor additions keep it; a reader must ignore keys that it does not know."""
 
+Lang = languages.Lang
+LANGS = languages.LANGS
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
-Lang = Literal["en", "ko"]
-LANGS: tuple[Lang, ...] = ("en", "ko")
 
 
 def _iso_date(value: str) -> str:
@@ -62,7 +63,9 @@ Slug = Annotated[str, Field(min_length=1, max_length=80)]
 class Part(BaseModel):
     """A piece of a record: frozen, keys that we do not know are kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
+    # Every command that shows a record builds these: parts only where they are asked for alone, and what is
+    # said under the fields is left to `schema.generate`, since reading it takes as long as the rest.
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
 
 class Text(Part):
@@ -183,7 +186,7 @@ class Provenance(Part):
     note: str | None = None
 
 
-class Record(Part):
+class Record(Part, defer_build=False):
     """One incident.
 
     Raises:

@@ -12,11 +12,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pilotage.core.errors import UnknownTerm
 from pilotage.core.text import did_you_mean
-from pilotage.library.record import LANGS, Lang, Record
+from pilotage.library.languages import LANGS, Lang
+
+if TYPE_CHECKING:
+    from pilotage.library.record import Record
 
 KINDS = (
     "domains",

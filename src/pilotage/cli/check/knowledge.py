@@ -13,7 +13,7 @@ from pilotage.checks.model import Check
 from pilotage.checks.reports.incidents import Incident, cited_lines
 from pilotage.cli.check.incidents import all_incidents, incidents_of
 from pilotage.cli.check.own import Ground, ground_options, known_checks
-from pilotage.cli.library.rendering import console, counted, say, say_json
+from pilotage.cli.output import console, counted, say, say_json
 from pilotage.core.errors import NotFound
 from pilotage.core.text import did_you_mean
 

@@ -13,8 +13,8 @@ from pilotage.checks.own.reading import read_files
 from pilotage.checks.own.trying import Trial, try_rules
 from pilotage.checks.registry import all_checks
 from pilotage.cli.check.own import Ground, config_option, house_rules
-from pilotage.cli.library.rendering import console, counted, say, say_json
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
+from pilotage.cli.output import console, counted, say, say_json
 from pilotage.core.errors import NotFound
 
 

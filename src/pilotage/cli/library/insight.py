@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import console, say, say_json
+from pilotage.cli.output import console, say, say_json
 from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.insight.statistics import Distribution, Matrix, Statistics
 from pilotage.library.insight.topics import Topic

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from pilotage.core.settings import Settings, load
-from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
-from pilotage.library.record import Lang
+from pilotage.library.languages import Lang
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Audience, Store
+
+if TYPE_CHECKING:
+    from pilotage.library.catalogue import Catalogue
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -53,7 +56,9 @@ class App:
         """The answers over the store, with likeness of meaning where asked for, wanted and installed."""
         with self.store() as store:
             wanted = semantic and self.settings.library.semantic and installed()
-            yield Catalogue(store, load_embedder() if wanted else None)
+            # Search, relations and topics: what only looks into the store or the vocabulary starts without.
+            catalogue = importlib.import_module("pilotage.library.catalogue")
+            yield catalogue.Catalogue(store, load_embedder() if wanted else None)
 
 
 def library_options(command: _Command) -> _Command:

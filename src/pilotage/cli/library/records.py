@@ -8,7 +8,8 @@ import json
 import click
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import console, date_words, one_line, say, say_json, say_record
+from pilotage.cli.library.rendering import date_words, one_line, say_record
+from pilotage.cli.output import console, say, say_json
 from pilotage.library.record import read_record
 from pilotage.library.stores.protocol import Filters, Revision
 from pilotage.library.terms import load_vocabulary

@@ -7,7 +7,8 @@ import sys
 import click
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import console, say, say_hit, say_json
+from pilotage.cli.library.rendering import say_hit
+from pilotage.cli.output import console, say, say_json
 from pilotage.core.text import shorten
 from pilotage.library.record import Lang
 from pilotage.library.search.answer import Answer

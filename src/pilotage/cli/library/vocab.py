@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import console, say, say_json
+from pilotage.cli.output import console, say, say_json
 from pilotage.core.errors import NotFound, UnknownTerm
 from pilotage.core.settings import default_store
 from pilotage.core.text import did_you_mean, nearest

@@ -7,8 +7,12 @@ record's own id, that steps of the mechanism have different ids and lead to step
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 from typing import Any
 
+from pilotage.library import record
 from pilotage.library.record import SCHEMA_VERSION, Record
 
 SCHEMA_FILE = "record.schema.json"
@@ -89,9 +93,10 @@ def record_schema() -> dict[str, Any]:
     schema["properties"]["date"]["anyOf"][0] = {"$ref": "#/$defs/IsoDate"}
     for interval in parts["Intervals"]["properties"].values():
         interval["anyOf"][0]["pattern"] = _INTERVAL
-    _describe(schema, "")
+    meanings = _MEANINGS | _said_under_fields()
+    _describe(schema, "", meanings)
     for name, part in parts.items():
-        _describe(part, f"{name}.")
+        _describe(part, f"{name}.", meanings)
     withdrawn = {"properties": {"status": {"const": "withdrawn"}}, "required": ["status"]}
     reason = {"properties": {"withdrawn_reason": {"type": "object"}}, "required": ["withdrawn_reason"]}
     return {
@@ -105,7 +110,20 @@ def record_schema() -> dict[str, Any]:
     }
 
 
-def _describe(part: dict[str, Any], prefix: str) -> None:
+def _describe(part: dict[str, Any], prefix: str, meanings: dict[str, str]) -> None:
     for key, value in part.get("properties", {}).items():
-        said = value.get("description") or _MEANINGS.get(prefix + key, "")
-        value["description"] = " ".join(said.split())
+        value["description"] = " ".join(meanings.get(prefix + key, "").split())
+
+
+def _said_under_fields() -> dict[str, str]:
+    """The texts that stand under the fields of the model, by the key of the field."""
+    found: dict[str, str] = {}
+    for part in ast.parse(inspect.getsource(record)).body:
+        if not isinstance(part, ast.ClassDef):
+            continue
+        prefix = "" if part.name == Record.__name__ else f"{part.name}."
+        for field, text in itertools.pairwise(part.body):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
+                    found[prefix + name] = said
+    return found

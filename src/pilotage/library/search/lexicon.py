@@ -6,6 +6,7 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rapidfuzz import distance, process
 
@@ -50,9 +51,14 @@ class Lexicon:
                 if key and term not in self._terms[key]:
                     self._terms[key].append(term)
                     self._spelling.setdefault(key, name)
-        single = [key for key in self._terms if " " not in key]
-        self._hangul = [key for key in single if is_hangul(key)]
-        self._latin = [key for key in single if not is_hangul(key)]
+
+    @cached_property
+    def _hangul(self) -> list[str]:
+        return [key for key in self._terms if " " not in key and is_hangul(key)]
+
+    @cached_property
+    def _latin(self) -> list[str]:
+        return [key for key in self._terms if " " not in key and not is_hangul(key)]
 
     def mentions(self, text_words: Sequence[str]) -> list[Mention]:
         """The terms that a text speaks of; the longest name wins where names overlap.

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from pilotage.library.analysis import is_hangul, word_tokens
 from pilotage.library.entry import paragraphs
@@ -47,21 +48,27 @@ class Snippet:
 
 @dataclass(frozen=True)
 class Piece:
-    """A paragraph of a record, cut into words once so that many queries can look through it.
+    """A paragraph of a record, which many queries look through.
 
     Attributes:
         field: the field that it stands in.
         lang: its language.
         text: its text in one line.
-        words: (start, end, index tokens, whether it is Korean) of every word.
-        tokens: all tokens of these words.
+        tokens: all index tokens of its words.
     """
 
     field: str
     lang: Lang
     text: str
-    words: tuple[tuple[int, int, tuple[str, ...], bool], ...]
     tokens: frozenset[str]
+
+    @cached_property
+    def words(self) -> tuple[tuple[int, int, tuple[str, ...], bool], ...]:
+        """(start, end, index tokens, whether it is Korean) of every word; few paragraphs are asked."""
+        return tuple(
+            (*run.span(), word_tokens(run.group()), is_hangul(run.group()))
+            for run in _RUN.finditer(self.text)
+        )
 
 
 class Pieces:
@@ -95,10 +102,7 @@ def pieces_of(record: Record) -> Pieces:
 
 def _piece(field: str, lang: Lang, paragraph: str) -> Piece:
     text = unicodedata.normalize("NFC", " ".join(paragraph.split()))
-    words = tuple(
-        (*run.span(), word_tokens(run.group()), is_hangul(run.group())) for run in _RUN.finditer(text)
-    )
-    return Piece(field, lang, text, words, frozenset(token for _, _, own, _ in words for token in own))
+    return Piece(field, lang, text, frozenset().union(*map(word_tokens, _RUN.findall(text))))
 
 
 def snippets(pieces: Pieces, weights: Mapping[str, float], lang: Lang, *, most: int = 3) -> list[Snippet]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterator
 from importlib import resources
 
 from pilotage.clients.db.session import Door, Session
-from pilotage.core.errors import InvalidInput, NotFound, StoreError, StoreTooNew
+from pilotage.core.errors import NotFound, StoreTooNew
 from pilotage.library.analysis import ANALYSIS_VERSION
-from pilotage.library.canonical import decode
-from pilotage.library.entry import index_entry
-from pilotage.library.record import read_record
-from pilotage.library.stores import filtering, meta
+from pilotage.library.stores import meta
 from pilotage.library.stores.index import Index
-from pilotage.library.stores.writing import SqlWriter
 from pilotage.library.terms import Vocabulary
 
 _NAME = re.compile(r"(\d{4})_[a-z_]+\.(sqlite|postgres)\.sql")
-_BATCH = 100
 
 
 def steps(dialect: str) -> list[tuple[int, list[str]]]:
@@ -67,7 +62,9 @@ def migrate(
             for statement in statements:
                 session.run(statement)
             meta.write(session, meta.SCHEMA, str(number))
-    rebuild(session, index, vocabulary)
+    # Few stores are indexed anew, and what reads their records takes long to import.
+    rebuilding = importlib.import_module("pilotage.library.stores.rebuilding")
+    rebuilding.rebuild(session, index, vocabulary)
     meta.write(session, meta.ANALYSIS, str(ANALYSIS_VERSION))
     meta.write(session, meta.VOCABULARY, meta.vocabulary_versions(vocabulary.versions))
 
@@ -80,41 +77,6 @@ def refuse_newer(found: dict[str, str], known: int, address: str) -> None:
             f"{address}: the store has form {version}, this version of Pilotage knows up to {known}",
             hint="Upgrade Pilotage, or name another store with --store; nothing was changed.",
         )
-
-
-def rebuild(session: Session, index: Index, vocabulary: Vocabulary) -> None:
-    """Derives tags, addresses, counts and the index from the documents anew; vectors stay."""
-    for table in ("tag", "address", "tally", "total"):
-        session.run(f"DELETE FROM {table}")
-    index.clear(session)
-    writer = SqlWriter(session, index)
-    for num, state, id_, document in documents(session):
-        try:
-            entry = index_entry(read_record(decode(document)), vocabulary)
-        except InvalidInput as error:
-            raise StoreError(
-                f"record '{id_}' in the store cannot be indexed: {error.message}",
-                hint="Export it with the version that wrote it, mend it, and import it into a new store.",
-            ) from error
-        writer.describe(num, state, entry)
-        writer.touch(bool(state & filtering.PRIVATE))
-    writer.finish()
-
-
-def documents(session: Session) -> Iterator[tuple[int, int, str, str]]:
-    """(num, state, id, document) of every record by number, in constant memory, while others are written."""
-    last = -1
-    while True:
-        rows = session.rows(
-            "SELECT r.num, r.state, r.id, v.document FROM record r"
-            " JOIN revision v ON v.num = r.num AND v.number = r.revision"
-            " WHERE r.num > ? ORDER BY r.num LIMIT ?",
-            (last, _BATCH),
-        )
-        if not rows:
-            return
-        yield from [(num, state, id_, document) for num, state, id_, document in rows]
-        last = rows[-1][0]
 
 
 def _due(found: dict[str, str], latest: int, vocabulary: Vocabulary) -> bool:

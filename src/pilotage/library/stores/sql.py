@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from pilotage.clients.db.session import Door
-from pilotage.library.stores import counting, matching, meta, migrating, reading, vectors, verifying
+from pilotage.library.stores import counting, matching, meta, migrating, reading, vectors
 from pilotage.library.stores.index import Index
 from pilotage.library.stores.protocol import (
     Audience,
@@ -180,4 +181,7 @@ class SqlStore:
 
     def verify(self) -> list[str]:
         """See `Store.verify`."""
-        return verifying.verify(self._door, self._index, self._vocabulary)
+        # What reads records takes long to import, and only this and a new index need it.
+        verifying = importlib.import_module("pilotage.library.stores.verifying")
+        found: list[str] = verifying.verify(self._door, self._index, self._vocabulary)
+        return found

@@ -267,8 +267,8 @@ class SqlWriter:
 
 
 def length_of(columns: Mapping[str, str]) -> int:
-    """Number of tokens of an index row."""
-    return sum(len(tokens.split()) for tokens in columns.values())
+    """Number of tokens of an index row; one space stands between two of them."""
+    return sum(tokens.count(" ") + 1 for tokens in columns.values() if tokens)
 
 
 def _state(new: New) -> int:
