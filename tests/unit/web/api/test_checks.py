@@ -33,36 +33,36 @@ spec:
 """
 
 
-def test_the_list_in_parts(client: TestClient) -> None:
+def test_the_list_in_parts(reader: TestClient) -> None:
     seen: list[str] = []
     address = f"{API}?limit=100"
     while address:
-        found = client.get(address)
+        found = reader.get(address)
         assert found.status_code == 200
         assert found.json()["total"] == len(all_checks())
         seen += [one["id"] for one in found.json()["items"]]
         link = found.headers.get("link", "")
         address = link[1 : link.index(">")] if link else ""
     assert sorted(seen) == sorted(all_checks())
-    assert client.get(API, headers={"If-None-Match": client.get(API).headers["etag"]}).status_code == 304
+    assert reader.get(API, headers={"If-None-Match": reader.get(API).headers["etag"]}).status_code == 304
 
 
-def test_the_list_is_narrowed(client: TestClient) -> None:
-    worst = client.get(f"{API}?severity=critical&severity=high&family=webhooks").json()["items"]
+def test_the_list_is_narrowed(reader: TestClient) -> None:
+    worst = reader.get(f"{API}?severity=critical&severity=high&family=webhooks").json()["items"]
     assert worst
     assert {one["family"] for one in worst} == {"webhooks"}
     assert {one["severity"] for one in worst} <= {"critical", "high"}
     cited = all_checks()["webhook-fail-catch-all"].cited[0].id
-    found = client.get(f"{API}?incident={cited}&limit=200").json()["items"]
+    found = reader.get(f"{API}?incident={cited}&limit=200").json()["items"]
     assert "webhook-fail-catch-all" in {one["id"] for one in found}
     assert all(cited in {incident["id"] for incident in one["incidents"]} for one in found)
 
 
-def test_one_check(client: TestClient) -> None:
-    found = client.get(f"{API}/webhook-fail-catch-all").json()
+def test_one_check(reader: TestClient) -> None:
+    found = reader.get(f"{API}/webhook-fail-catch-all").json()
     assert list(found["page"]) == ["What it does", "Why it matters", "Incidents", "Fix", "References"]
-    assert client.get("/checks/webhook-fail-catch-all.json").json() == found
-    missing = client.get(f"{API}/webhook-fail-catch-al")
+    assert reader.get("/checks/webhook-fail-catch-all.json").json() == found
+    missing = reader.get(f"{API}/webhook-fail-catch-al")
     assert missing.status_code == 404
     assert "webhook-fail-catch-all" in missing.json()["hint"]
 
@@ -109,8 +109,8 @@ def test_a_run_is_what_the_command_line_says(client: TestClient, tmp_path: Path)
         ("", b"x" * (checking.MOST_BYTES + 1), 413, "bytes"),
     ],
 )
-def test_what_is_refused(client: TestClient, query: str, body: bytes, status: int, words: str) -> None:
-    found = client.post(RUN + query, content=body)
+def test_what_is_refused(reader: TestClient, query: str, body: bytes, status: int, words: str) -> None:
+    found = reader.post(RUN + query, content=body)
     assert found.status_code == status
     assert found.headers["content-type"] == "application/problem+json"
     assert words in found.json()["detail"]
@@ -131,8 +131,8 @@ def test_what_is_refused(client: TestClient, query: str, body: bytes, status: in
     ],
     ids=["bytes", "name", "tab", "template", "laughs", "deep"],
 )
-def test_bad_text_is_a_problem_of_the_report(client: TestClient, body: bytes) -> None:
-    found = client.post(RUN, content=body)
+def test_bad_text_is_a_problem_of_the_report(reader: TestClient, body: bytes) -> None:
+    found = reader.post(RUN, content=body)
     assert found.status_code == 200
     told: dict[str, Any] = found.json()
     assert told["problems"]
