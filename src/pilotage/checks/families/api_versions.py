@@ -28,6 +28,7 @@ from pilotage.checks.schema.survey import survey
 
 REDDIT = "reddit-2023-03-14-pi-day-calico-route-reflectors"
 # Kinds of other products that were once served in groups of Kubernetes' own.
+_KUSTOMIZE = "builtin"
 _OPENSHIFT = frozenset(
     "DeploymentConfig Route Template BuildConfig ImageStream ImageStreamTag Project ProjectRequest "
     "SecurityContextConstraints Build Group User Identity OAuthClient ImageStreamImport".split()
@@ -169,7 +170,9 @@ def unknown_kind(scene: Scene) -> Answers:
     """
     known = kinds_of(nearest_minor(scene.version))
     for one in scene.objects:
-        if one.group not in groups() or one.kind in _OPENSHIFT:
+        if one.api_version == _KUSTOMIZE:
+            yield NotApplicable(one, "it tells Kustomize what to do, and no server sees it")
+        elif one.group not in groups() or one.kind in _OPENSHIFT:
             yield NotApplicable(one, "its API group is not one of Kubernetes' own")
         elif one.live or one.api_version in known.get(one.kind, ()) or survey(scene).defined(one):
             yield Pass(one)

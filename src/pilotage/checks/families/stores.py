@@ -183,8 +183,8 @@ def statefulset_service_missing(scene: Scene) -> Answers:
     What it does
     Looks for StatefulSets of two or more replicas whose `serviceName` names a Service that is not there, is
     not headless, or does not select the pods. In files it says "not there" only when they hold other
-    Services of that namespace. Where nothing near it has the name of a member, a Service that is there and
-    not headless is passed over, and an absent one is of low severity.
+    Services of that namespace. Where nothing near it has the name of a member, a Service that is absent or
+    not headless is passed over.
 
     Why it matters
     `db-0.db` resolves only through a headless Service of that name. Without it the members cannot find each
@@ -214,23 +214,24 @@ def statefulset_service_missing(scene: Scene) -> Answers:
 def _named_members(scene: Scene, workload: Workload, name: str) -> Answer:
     one, path = workload.object, ("spec", "serviceName")
     service = scene.find("Service", name, one)
+    if service is None and not scene.live and not scene.has("Service", one):
+        return Unknown(f"Service `{name}` may be kept elsewhere", one, path)
+    headless = service is not None and as_text(service.spec.get("clusterIP")) == "None"
+    if not headless and not _asked_by_name(scene, workload, name):
+        return NotApplicable(one, "nobody here asks for its members by name")
+    unresolved = f"`{one.name}-0.{name}` does not resolve"
     if service is None:
-        if not scene.live and not scene.has("Service", one):
-            return Unknown(f"Service `{name}` may be kept elsewhere", one, path)
         return Gap(
             one,
-            f"There is no Service `{name}`: `{one.name}-0.{name}` does not resolve",
+            f"There is no Service `{name}`: {unresolved}",
             path,
             evidence=(f"spec.serviceName: {name}",),
-            severity=None if _asked_by_name(scene, workload, name) else Severity.LOW,
             confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
         )
-    if as_text(service.spec.get("clusterIP")) != "None":
-        if not _asked_by_name(scene, workload, name):
-            return NotApplicable(one, "nobody here asks for its members by name")
+    if not headless:
         return Gap(
             one,
-            f"Service `{name}` is not headless: `{one.name}-0.{name}` does not resolve",
+            f"Service `{name}` is not headless: {unresolved}",
             path,
             evidence=(f"{service.key}: clusterIP: {service.spec.get('clusterIP') or 'absent'}",),
             severity=Severity.LOW,
@@ -239,7 +240,7 @@ def _named_members(scene: Scene, workload: Workload, name: str) -> Answer:
     if as_map(service.spec.get("selector")) and workload not in scene.workloads_of(service):
         return Gap(
             one,
-            f"Service `{name}` does not select its pods: `{one.name}-0.{name}` does not resolve",
+            f"Service `{name}` does not select its pods: {unresolved}",
             path,
             evidence=(f"{service.key}: selector: {service.spec.get('selector')}",),
             related=(service,),

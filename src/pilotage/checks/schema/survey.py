@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,8 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _FORGOTTEN = "a cluster keeps nothing that it does not know"
 _OF_LIVE = (Rule.UNKNOWN, Rule.REPEATED)
 _PLACEHOLDER = ("${", "{{", "$(")
+_TO_REPLACE = re.compile("[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+"""A name in capitals, for a script or a reader to replace: `DISK_SIZE`."""
 
 
 @dataclass(slots=True)
@@ -143,7 +146,9 @@ def _compared(one: KubeObject, data: Mapping[str, Any], shape: Struct, *, custom
 
 def is_placeholder(value: object) -> bool:
     """Whether a text stands where something else is filled in later."""
-    return isinstance(value, str) and any(mark in value for mark in _PLACEHOLDER)
+    if not isinstance(value, str):
+        return False
+    return any(mark in value for mark in _PLACEHOLDER) or _TO_REPLACE.fullmatch(value) is not None
 
 
 def is_piece(one: KubeObject) -> bool:
