@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilotage.library.analysis import bigrams, is_stopword, stem, tag_token, tokens, without_particle, words
+from pilotage.library.analysis import (
+    bigrams,
+    is_stopword,
+    spelled,
+    stem,
+    tag_token,
+    tokens,
+    without_particle,
+    words,
+)
 
 
 def test_english_is_lower_cased_and_stemmed() -> None:
@@ -96,3 +105,8 @@ def test_stems_stay_what_the_index_was_made_with() -> None:
         "proxies": "proxi",
     }
     assert {word: stem(word) for word in stems} == stems
+
+
+@given(st.text())
+def test_what_the_index_holds_is_the_tokens_with_spaces_between(text: str) -> None:
+    assert spelled(text) == " ".join(tokens(text))
