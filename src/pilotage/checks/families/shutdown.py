@@ -21,6 +21,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.scene import Exposure, Scene
+from pilotage.checks.serving import served, serving_container
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, human_seconds
 from pilotage.checks.workloads import SERVING, Container, Workload
 
@@ -54,24 +55,6 @@ def _hooks(workload: Workload) -> Iterator[_Hook]:
         # A loop that sleeps is bounded by its own condition, which we do not read.
         if found and not re.search(r"\b(?:while|until|for)\b", words):
             yield _Hook(container, sum(found), (*path, "exec"))
-
-
-def _from_outside(scene: Scene) -> Iterator[tuple[Workload, Exposure]]:
-    for workload in scene.workloads:
-        if workload.kind in SERVING:
-            exposure = scene.exposed(workload, "edge")
-            if exposure is not None:
-                yield workload, exposure
-
-
-def _serving_container(workload: Workload, exposure: Exposure) -> Container | None:
-    """The container that gets the requests: that of the Service's port, else the first."""
-    for port in as_list(exposure.service.spec.get("ports")):
-        data = as_map(port)
-        found = workload.container_port(data.get("targetPort", data.get("port")))
-        if found is not None:
-            return found
-    return workload.containers[0] if workload.containers else None
 
 
 _OWN_CHECK = {
@@ -139,8 +122,8 @@ def prestop_missing(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination
     - https://philpearl.github.io/post/k8s_ingress/
     """
-    for workload, exposure in _from_outside(scene):
-        container = _serving_container(workload, exposure)
+    for workload, exposure in served(scene, "edge"):
+        container = serving_container(workload, exposure)
         if container is None or workload.kind == "Pod":
             # Nothing replaces a pod that stands alone, so there is no rollout that could cost a request.
             continue
@@ -257,7 +240,7 @@ def grace_too_short(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination-forced
     """
-    for workload, exposure in _from_outside(scene):
+    for workload, exposure in served(scene, "edge"):
         grace = workload.grace_seconds
         if grace >= _LEAST_GRACE_SECONDS:
             yield Pass(workload.object)
