@@ -51,6 +51,7 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (["deploy", "--config", "deploy"], "Name a file that you may read"),
         (["deploy", "--kubernetes", "new"], "--kubernetes new: write a version such as 1.34"),
         (["list", "--family", "nope"], "Known are: api_versions, "),
+        (["list", "--family", "own"], "there are no checks of your own"),
     ],
 )
 def test_wrong_use_ends_in_exit_code_2_before_anything_is_read(

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from pilotage.checks.coverage import reasons
-from pilotage.checks.model import Check
+from pilotage.checks.model import OWN, Check
 from pilotage.checks.reports.incidents import Incident, cited_lines
 from pilotage.cli.check.incidents import all_incidents, incidents_of
 from pilotage.cli.check.own import Ground, ground_options, known_checks
@@ -44,6 +44,11 @@ def list_(family: str | None, ground: Ground, output: str) -> None:
     known = known_checks(ground)
     found = [one for one in known.values() if family in {None, one.family}]
     if not found:
+        if family == OWN:
+            raise NotFound(
+                "there are no checks of your own",
+                hint="Name some: --checks FILE, or own = [...] in pilotage.toml.",
+            )
         families = sorted({one.family for one in known.values()})
         raise NotFound(
             f"there is no family '{family}'",
