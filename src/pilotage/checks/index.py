@@ -62,6 +62,19 @@ def may_share_namespace(one: KubeObject, other: KubeObject) -> bool:
     return one.namespace == other.namespace or not one.namespace or not other.namespace
 
 
+def may_belong(one: KubeObject, other: KubeObject) -> bool:
+    """Whether two objects that can be in one namespace may be meant for each other.
+
+    Where only one of them states its namespace, the other goes with it when one's folder lies within the
+    other's: a folder of examples holds many that share a label and have nothing to do with each other.
+    """
+    if one.live or bool(one.namespace) == bool(other.namespace):
+        return True
+    first, second = _folders(one.file), _folders(other.file)
+    shorter = min(len(first), len(second))
+    return first[:shorter] == second[:shorter]
+
+
 class Index:
     """The objects of a scene.
 

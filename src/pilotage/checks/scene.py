@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from pilotage.checks import routes, webhooks, workloads
-from pilotage.checks.index import Index, Labelled, may_share_namespace, nearest
+from pilotage.checks.index import Index, Labelled, may_belong, may_share_namespace, nearest
 from pilotage.checks.objects import KubeObject, Subject
 from pilotage.checks.routes import Backend
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
@@ -223,7 +223,7 @@ class Scene:
             places = [self._labelled_in[name] for name in (one.namespace, "") if name in self._labelled_in]
         else:
             places = [self._labelled]
-        found = [w for labelled in places for w in labelled.selected(selector)]
+        found = [w for labelled in places for w in labelled.selected(selector) if may_belong(one, w.object)]
         near = {id(item) for item in nearest(one, [w.object for w in found])}
         return [w for w in found if id(w.object) in near]
 
@@ -264,12 +264,17 @@ class Scene:
         """The Service that a route means; None where the scene has none."""
         if id(backend) in self._meant:
             return self._meant[id(backend)]
-        return self.find("Service", backend.service, backend.route, backend.namespace)
+        return self._service_meant(backend)
+
+    def _service_meant(self, backend: Backend) -> KubeObject | None:
+        found = self.find("Service", backend.service, backend.route, backend.namespace)
+        stated = backend.namespace or backend.route.namespace
+        return found if found is None or stated or may_belong(backend.route, found) else None
 
     @cached_property
     def _meant(self) -> dict[int, KubeObject | None]:
         # Many checks follow the same routes, and of many equal Services the nearest costs time to find.
-        return {id(one): self.find("Service", one.service, one.route, one.namespace) for one in self.backends}
+        return {id(one): self._service_meant(one) for one in self.backends}
 
     @cached_property
     def _routes(self) -> dict[int, list[Backend]]:

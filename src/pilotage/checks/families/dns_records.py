@@ -55,7 +55,8 @@ def _installed(scene: Scene) -> Iterator[_ExternalDns]:
         if workload.kind not in SERVING:
             continue
         for container in workload.containers:
-            if bare_image(container.image).rpartition("/")[2] in _NAMES:
+            known = not any(word.startswith("...") for word in container.words)
+            if known and bare_image(container.image).rpartition("/")[2] in _NAMES:
                 yield _ExternalDns(workload, container)
 
 

@@ -184,13 +184,13 @@ def ns_no_default_limit(scene: Scene) -> Answers:
         if not found:
             yield Pass(namespace)
             continue
-        number = len({id(one.workload.object) for one in found})
+        number = len({one.workload.object.key for one in found})
         yield Gap(
             namespace,
             f"{number} workload{'s have' if number > 1 else ' has'} no memory limit, and no LimitRange gives "
             "one",
             (),
-            evidence=tuple(f"{one.workload.object.key}: {one.name}" for one in found[:5]),
+            evidence=tuple(dict.fromkeys(f"{one.workload.object.key}: {one.name}" for one in found))[:5],
             confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
             related=tuple(dict.fromkeys(one.workload.object for one in found[:5])),
         )
