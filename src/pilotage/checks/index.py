@@ -85,6 +85,7 @@ class Index:
     def __init__(self, objects: Iterable[KubeObject]) -> None:
         self.by_kind: dict[str, list[KubeObject]] = defaultdict(list)
         self._by_name: dict[tuple[str, str], list[KubeObject]] = defaultdict(list)
+        self._namespaces: dict[str, set[str]] = {}
         # One name may stand in a thousand namespaces.
         self._in_namespace: dict[tuple[str, str, str], list[KubeObject]] = defaultdict(list)
         for one in objects:
@@ -97,6 +98,13 @@ class Index:
         """The objects of some kinds."""
         for kind in kinds:
             yield from self.by_kind.get(kind, ())
+
+    def namespaces(self, kind: str) -> set[str]:
+        """The namespaces that hold objects of a kind; an empty one for those that state none."""
+        found = self._namespaces.get(kind)
+        if found is None:
+            found = self._namespaces[kind] = {one.namespace for one in self.by_kind.get(kind, ())}
+        return found
 
     def named(self, kind: str, name: str, namespace: str = "") -> list[KubeObject]:
         """The objects of a name; those of an unstated namespace fit any, unless one fits exactly."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from pilotage.checks.dialect import Position, compose, literal_line, position_of
 from pilotage.checks.repeating import lines_of_key
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
+from pilotage.checks.yaml_places import place_of, simple_rows
 
 _BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
 """Where a document in block form begins."""
@@ -110,8 +111,9 @@ class Document:
         if not path and (begin := _BEGIN.search(self.file.text, self.start, self.end)) is not None:
             line = self.line + self.file.text.count("\n", self.start, begin.end() - 1)
             return Position(line, 1)
-        found = position_of(_nodes(self), path)
-        return Position(found.line + self.line - 1, found.column)
+        rows = _rows(self)
+        line, column = (rows and place_of(rows, path)) or position_of(_nodes(self), path)
+        return Position(line + self.line - 1, column)
 
     def lines_of_key(self, path: KeyPath) -> list[int]:
         """The lines at which a key stands; more than one where a mapping names it twice."""
@@ -126,6 +128,11 @@ class Document:
             if written.strip():
                 return Position(line + self.line - 1, len(written) - len(written.lstrip(" ")) + 1)
         return None
+
+
+@functools.lru_cache(maxsize=8)
+def _rows(document: Document) -> list[str] | None:
+    return simple_rows(document.text + "\n")
 
 
 @functools.lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from pilotage.checks import routes, webhooks, workloads
-from pilotage.checks.index import Index, Labelled, may_belong, may_share_namespace, nearest
+from pilotage.checks.index import Index, Labelled, may_belong, nearest
 from pilotage.checks.objects import KubeObject, Subject
 from pilotage.checks.routes import Backend
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
@@ -112,7 +112,10 @@ class Scene:
         In files this tells whether an object that is not found may simply be kept elsewhere.
         """
         self.asked.add(kind)
-        return any(origin is None or may_share_namespace(one, origin) for one in self.index.of(kind))
+        namespaces = self.index.namespaces(kind)
+        if origin is None or not origin.namespace:
+            return bool(namespaces)
+        return not namespaces.isdisjoint((origin.namespace, ""))
 
     def beside(self, one: KubeObject, *kinds: str) -> Iterator[KubeObject]:
         """The objects of some kinds that certainly end up in the namespace of `one`."""

@@ -41,7 +41,9 @@ def as_int(value: object) -> int | None:
 def dig(value: object, *path: str | int) -> Any:
     """The value at the end of a path; None where the way is barred."""
     for part in path:
-        if isinstance(part, str):
+        if value.__class__ is dict and part.__class__ is str:
+            value = value.get(part)
+        elif isinstance(part, str):
             value = value.get(part) if isinstance(value, dict) else None
         else:
             value = value[part] if isinstance(value, list) and -len(value) <= part < len(value) else None

@@ -191,7 +191,7 @@ class Workload:
         """The number of replicas that is written down."""
         return as_int(self.object.spec.get("replicas")) if self.kind in SCALED else None
 
-    @property
+    @cached_property
     def replicas(self) -> int | None:
         """The number of replicas, 1 where none is written; None for kinds without any."""
         if self.kind == "Pod":
