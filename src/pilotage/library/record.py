@@ -375,13 +375,42 @@ def read_record(document: object, *, where: str = "record") -> Record:
         ) from error
 
 
+_EXPECTED = {
+    "string_type": "a text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+}
+_FOUND = {
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
+
+
 def problems_of(error: ValidationError) -> list[tuple[str, str]]:
     """The problems of a failed validation as (path, message), in an author's words, not pydantic's."""
-    found = []
-    for item in error.errors():
-        path = ".".join(str(part) for part in item["loc"])
-        message = item["msg"].removeprefix("Value error, ")
-        if item["type"] == "missing":
-            message = "is missing"
-        found.append((path, message))
-    return found
+    return [(".".join(str(part) for part in item["loc"]), _said(item)) for item in error.errors()]
+
+
+def _said(item: Any) -> str:
+    kind, given = item["type"], item["input"]
+    limits = item.get("ctx", {})
+    if kind in _EXPECTED:
+        return f"must be {_EXPECTED[kind]}, found {_FOUND.get(type(given), 'nothing')}"
+    said = {
+        "missing": "is missing",
+        "literal_error": f"must be one of {limits.get('expected')}",
+        "string_pattern_mismatch": f"{str(given)[:60]!r} has the wrong form",
+        "string_too_short": "must not be empty",
+        "string_too_long": f"must have at most {limits.get('max_length')} characters",
+        "greater_than_equal": f"must be {limits.get('ge')} or more",
+    }
+    return said.get(kind) or str(item["msg"]).removeprefix("Value error, ")

@@ -162,6 +162,15 @@ def test_a_bad_file_makes_no_records_in_a_new_store(cli: Cli, tmp_path: Path) ->
     assert listed.code == EXIT_USAGE or listed.json()["total"] == 0
 
 
+@pytest.mark.parametrize(
+    "content", ['{"id": ', '{"id": "a-1", "date": "2024-02-30"}', '{"id": "a-1", "title": "x"}']
+)
+def test_a_file_that_begins_wrong_makes_no_store(cli: Cli, tmp_path: Path, content: str) -> None:
+    (tmp_path / "bad.json").write_text(content, encoding="utf-8")
+    assert cli("import", "bad.json", "--store", "new.db").code == EXIT_USAGE
+    assert not (tmp_path / "new.db").exists()
+
+
 def test_help_and_no_arguments() -> None:
     assert call("--help").code == 0
     assert call("library", "search", "-h").out.startswith("Usage: pilotage library search")

@@ -113,3 +113,26 @@ def test_completed_documents_share_nothing() -> None:
     complete({"id": "a"})["impact"]["scope"] = "all"
     assert complete({"id": "b"})["domain"] == []
     assert complete({"id": "b"})["impact"]["scope"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"title": "x"}, "title: must be an object, found a text"),
+        ({"domain": "dns"}, "domain: must be a list, found a text"),
+        ({"org": 7}, "org: must be a text, found a number"),
+        ({"schema_version": "one"}, "schema_version: must be a whole number, found a text"),
+        ({"schema_version": 1.5}, "schema_version: must be a whole number, found a number"),
+        ({"schema_version": 0}, "schema_version: must be 1 or more"),
+        ({"status": "finished"}, "status: must be one of 'draft', 'reviewed' or 'withdrawn'"),
+        ({"aliases": ["a/b"]}, "aliases.0: 'a/b' has the wrong form"),
+        ({"domain": [""]}, "domain.0: must not be empty"),
+        ({"domain": ["x" * 81]}, "domain.0: must have at most 80 characters"),
+        ({"sources": [{"url": "https://example.com"}]}, "sources.0.kind: is missing"),
+        ({"related_reasons": []}, "related_reasons: must be an object, found a list"),
+    ],
+)
+def test_a_wrong_field_is_told_in_words_of_an_author(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read_record({"id": "a", **fields})
+    assert caught.value.message.endswith(said)

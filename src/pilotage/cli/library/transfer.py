@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.exporters.table import EXPORTERS, exporter_named, write_file
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
+from pilotage.library.importers.model import Candidate
 from pilotage.library.ingest import Ingest, Item, Likeness, Report
+from pilotage.library.record import read_record
 from pilotage.library.shipped import bundled_files
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Store, Stored
@@ -88,8 +91,9 @@ def import_(
     items: list[Item] = []
     skipped: list[tuple[str, str]] = []
     listed = [str(path) for path in bundled_files()] if bundled else list(paths)
-    with _target(app, dry_run=dry_run) as store, import_bars(size_of(listed)) as (progress, on_vectors):
-        candidates = (
+    with ExitStack() as open_things:
+        progress, on_vectors = open_things.enter_context(import_bars(size_of(listed)))
+        candidates = _begun(
             bundled_candidates(progress)
             if bundled
             else open_candidates(
@@ -100,6 +104,7 @@ def import_(
                 on_skip=lambda *one: skipped.append(one),
             )
         )
+        store = open_things.enter_context(_target(app, dry_run=dry_run))
         report = Ingest(
             store=store,
             vocabulary=vocabulary,
@@ -116,6 +121,14 @@ def import_(
         say_json(_report_json(report, items, skipped, dry_run=dry_run))
     else:
         _say_report(report, items, skipped, dry_run=dry_run)
+
+
+def _begun(candidates: Iterator[Candidate]) -> Iterator[Candidate]:
+    """The candidates, when the first one is a record: a wrong file must not leave an empty store behind."""
+    first = list(itertools.islice(candidates, 1))
+    for candidate in first:
+        read_record(candidate.document, where=candidate.place)
+    return itertools.chain(first, candidates)
 
 
 def _public_only(alike: list[Likeness], store: Store) -> list[Likeness]:
