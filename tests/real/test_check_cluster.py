@@ -26,7 +26,7 @@ from rig import kube_scenes
 from rig.kube_control_plane import ControlPlane, control_plane, wait_until
 from rig.kube_scenes import Case, Round
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(900)]
 GOLDEN = Path(__file__).parents[1] / "golden" / "checks"
 ACCOUNT = "system:serviceaccount:audit:pilotage"
 
@@ -114,21 +114,8 @@ class Played:
 def played(plane: ControlPlane) -> list[Played]:
     rounds = kube_scenes.telling(kube_scenes.rounds(kube_scenes.bad_first(kube_scenes.cases(GOLDEN))))
     everything = [one for each in rounds for case in each.cases for one in case.objects]
-    for definition in kube_scenes.definitions(everything):
-        create_any(plane, definition)
-    wait_until(lambda: established(plane), within=30, what="definitions established")
+    kube_scenes.define(plane, everything)
     return [play(plane, each) for each in rounds]
-
-
-def established(plane: ControlPlane) -> bool:
-    found = plane.call("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")["items"]
-    return all(
-        any(
-            condition["type"] == "Established" and condition["status"] == "True"
-            for condition in one.get("status", {}).get("conditions", [])
-        )
-        for one in found
-    )
 
 
 def play(plane: ControlPlane, each: Round) -> Played:

@@ -13,7 +13,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import ssl
 import subprocess
 import tempfile
@@ -26,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rig.ports import held_port
 from rig.postgres import REQUIRED, missing
 
 HERE = Path(__file__).parent / "kube"
@@ -75,16 +75,14 @@ def wait_until(ready: Callable[[], bool], *, within: float, what: str) -> None:
     raise TimeoutError(f"{what}: not within {within:g} s")
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
-    holders = [socket.socket() for _ in range(count)]
+def _refusal(status: int, said: bytes) -> str:
+    """The server's words against a request; what it does not serve it answers without JSON."""
+    if status < 400:
+        return ""
     try:
-        for holder in holders:
-            holder.bind(("127.0.0.1", 0))
-        return [int(holder.getsockname()[1]) for holder in holders]
-    finally:
-        for holder in holders:
-            holder.close()
+        return str(json.loads(said)["message"])
+    except (ValueError, KeyError):
+        return f"{status} {said.decode(errors='replace')}"
 
 
 def _die_with_parent() -> None:
@@ -158,7 +156,7 @@ class ControlPlane:
         self.folder = folder
         self.api_args = list(api_args)
         self.binary = binary()
-        self._etcd_port, self._peer_port, self.port = free_ports(3)
+        self._etcd_port, self._peer_port, self.port = held_port(), held_port(), held_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.etcd_url = f"http://127.0.0.1:{self._etcd_port}"
         self.tokens = {user: secrets.token_hex(16) for user in USERS}
@@ -282,7 +280,7 @@ class ControlPlane:
 
     def start_controller_manager(self, *arguments: str) -> Program:
         """Starts the controllers, those that need nodes or a cloud left out."""
-        (port,) = free_ports(1)
+        port = held_port()
         manager = self._start(
             "controller-manager",
             f"--kubeconfig={self.kubeconfig('system:kube-controller-manager')}",
@@ -298,7 +296,7 @@ class ControlPlane:
 
     def start_scheduler(self) -> Program:
         """Starts the scheduler."""
-        (port,) = free_ports(1)
+        port = held_port()
         config = self.kubeconfig("system:kube-scheduler")
         scheduler = self._start(
             "scheduler",
@@ -359,7 +357,7 @@ class ControlPlane:
                 connection.request(method, path, data, headers)
                 answer = connection.getresponse()
                 said = answer.read()
-                refusals.append(json.loads(said).get("message", "refused") if answer.status >= 400 else "")
+                refusals.append(_refusal(answer.status, said))
             connection.close()
             return refusals
 

@@ -7,7 +7,7 @@ import json
 import re
 import urllib.error
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,6 @@ STATES = ("HorizontalPodAutoscaler", "Job", "Node", "PodDisruptionBudget", "Reso
 
 _NOBODY_NAMES = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 """Kinds without a namespace whose names nothing refers to."""
-
-
-def built_in(group: str) -> bool:
-    """Whether the API server serves a group by itself."""
-    return "." not in group or (group.endswith(".k8s.io") and not group.startswith(("gateway.", "metrics.")))
 
 
 @dataclass
@@ -230,14 +225,27 @@ def path_of(one: Mapping[str, Any], *, named: bool = False) -> str:
     return f"{root}{inside}/{listed[0]}" + (f"/{name}" if named else "")
 
 
-def definitions(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Definitions that make an API server take any object of the kinds that it does not know by itself."""
+def definitions(objects: Iterable[Mapping[str, Any]], served: Collection[str]) -> list[dict[str, Any]]:
+    """Definitions that make an API server take any object of the groups that it does not serve by itself."""
     versions: dict[tuple[str, str], set[str]] = {}
     for one in objects:
         group, _, version = one["apiVersion"].rpartition("/")
-        if not built_in(group):
+        if group not in served:
             versions.setdefault((group, one["kind"]), set()).add(version)
     return [_definition(group, kind, sorted(found)) for (group, kind), found in sorted(versions.items())]
+
+
+def define(plane: ControlPlane, objects: Iterable[Mapping[str, Any]]) -> None:
+    """Makes the server serve the kinds of some objects that it does not know by itself."""
+    served = {"", *(one["name"] for one in plane.call("GET", "/apis")["groups"])}
+    made = definitions(objects, served)
+    where = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    refusals = plane.send_all("POST", [(where, one) for one in made])
+    assert not any(refusals), refusals
+    # A definition that is established is not yet served: until then its address is not found.
+    for spec in (one["spec"] for one in made):
+        for version in spec["versions"]:
+            _list(plane, f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}")
 
 
 def _definition(group: str, kind: str, versions: list[str]) -> dict[str, Any]:
@@ -298,5 +306,5 @@ def _list(plane: ControlPlane, path: str) -> list[dict[str, Any]]:
         found[:] = plane.call("GET", path)["items"]
         return True
 
-    wait_until(asked, within=20, what=f"a list of {path}")
+    wait_until(asked, within=60, what=f"a list of {path}")
     return found
