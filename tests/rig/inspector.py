@@ -21,6 +21,8 @@ NODE = "22.23.3"
 _LEAST_NODE = (22, 19)
 _SECONDS_TO_INSTALL = 280
 _LAUNCHER = Path("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js")
+CONNECT_MS = "120000"
+"""A server that is started on a busy machine takes longer than the 15 seconds that the inspector gives it."""
 
 
 def missing(reason: str) -> None:
@@ -45,11 +47,11 @@ class Inspector:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs one command."""
         return subprocess.run(
-            [str(self._node), str(self._script), "--cli", *arguments],
+            [str(self._node), str(self._script), "--cli", *arguments, "--connect-timeout", CONNECT_MS],
             env={**os.environ, "HOME": str(self._home)},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=240,
             check=False,
         )
 

@@ -13,6 +13,7 @@ from pilotage.web.ui.check_words import CHECK_WORDS
 WORDS: dict[str, tuple[str, str]] = {
     # frame
     "skip": ("Skip to content", "본문으로 건너뛰기"),
+    "skip_filters": ("Skip to the list", "목록으로 건너뛰기"),
     "nav_main": ("Main", "주 메뉴"),
     "menu": ("Menu", "메뉴"),
     "close": ("Close", "닫기"),
