@@ -283,9 +283,8 @@ def _covered(plan: Plan, matched: Sequence[Clue]) -> float:
 
 
 def _elsewhere(plan: Plan, item: Evidence) -> float:
-    return sum(
-        clue.weight for clue in plan.clues if clue.elsewhere and not item.titled.issuperset(clue.tokens)
-    )
+    foreign = [clue for clue in plan.clues if clue.elsewhere]
+    return sum((clue.weight for clue in foreign if not set(clue.tokens) <= item.titled), 0.0)
 
 
 def knows(item: Evidence, clue: Clue) -> bool:
