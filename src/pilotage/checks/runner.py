@@ -128,10 +128,10 @@ class _Raw:
     count: int = 1
 
     @property
-    def document(self) -> tuple[int, int]:
-        """Which document its subject comes from."""
+    def document(self) -> tuple[str, int]:
+        """Which document its subject comes from; by names, so that two runs agree."""
         document = self.gap.subject.document if isinstance(self.gap.subject, KubeObject) else None
-        return (id(document.file), document.start) if document is not None else (0, 0)
+        return (document.file.name, document.start) if document is not None else ("", 0)
 
     def finding(self) -> Finding:
         """The finding, with its place."""
@@ -171,7 +171,9 @@ def _file(raw: list[_Raw], report: Report, settings: RunSettings) -> None:
             report.known.append(finding)
         else:
             report.findings.append(finding)
-    report.findings.sort(key=_order)
+    for listed in (report.findings, report.before, report.known):
+        listed.sort(key=_order)
+    report.ignored.sort(key=lambda one: _order(one.finding))
 
 
 def _once(raw: list[_Raw]) -> list[_Raw]:

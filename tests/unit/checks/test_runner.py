@@ -25,6 +25,7 @@ from pilotage.checks.report import Report
 from pilotage.checks.runner import RunSettings, chosen, run
 from pilotage.checks.scene import Scene
 from pilotage.core.errors import InvalidInput, NotFound, UnknownTerm
+from rig.reports import full_report
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\nspec:\n  containers:\n  - name: a\n    image: x\n"
 
@@ -201,3 +202,10 @@ def test_what_is_no_baseline_is_refused(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(InvalidInput):
             read_baseline(file)
+
+
+def test_what_is_ignored_stands_in_the_order_of_findings() -> None:
+    # Sorted by where objects lie in memory, two runs would differ.
+    ignored = [one.finding for one in full_report().ignored]
+    assert len(ignored) > 1
+    assert ignored == sorted(ignored, key=lambda one: (-one.severity.rank, one.check, one.place.file))

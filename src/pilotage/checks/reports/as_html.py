@@ -126,7 +126,7 @@ def _rules(groups: Iterable[Group], files: int) -> list[str]:
         f"body:has(#sev-{severity}:not(:checked)) .finding--{severity}{{display:none}}"
         for severity in Severity
     ]
-    for severities in {group.severities for group in groups}:
+    for severities in sorted({group.severities for group in groups}):
         unchecked = "".join(f":has(#sev-{one}:not(:checked))" for one in severities)
         rules.append(f'body{unchecked} [data-severities="{" ".join(severities)}"]{{display:none}}')
     for number in range(1, files + 1):
