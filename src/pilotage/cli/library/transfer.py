@@ -90,20 +90,17 @@ def import_(
     semantic = app.settings.library.semantic and installed() and not no_semantic and not dry_run
     items: list[Item] = []
     skipped: list[tuple[str, str]] = []
-    listed = [str(path) for path in bundled_files()] if bundled else list(paths)
     with ExitStack() as open_things:
-        progress, on_vectors = open_things.enter_context(import_bars(size_of(listed)))
-        candidates = _begun(
-            bundled_candidates(progress)
-            if bundled
-            else open_candidates(
-                paths,
-                format_,
-                progress,
-                known=known_slugs(vocabulary),
-                on_skip=lambda *one: skipped.append(one),
+        sizes = size_of([str(path) for path in bundled_files()] if bundled else list(paths))
+        progress, on_vectors = open_things.enter_context(import_bars(sizes))
+        if bundled:
+            candidates = bundled_candidates(progress)
+        else:
+            known = known_slugs(vocabulary)
+            candidates = open_candidates(
+                paths, format_, progress, known=known, on_skip=lambda *one: skipped.append(one)
             )
-        )
+        candidates = _begun(candidates)
         store = open_things.enter_context(_target(app, dry_run=dry_run))
         report = Ingest(
             store=store,

@@ -41,7 +41,6 @@ class VectorIndex:
     """
 
     def __init__(self, store: Store, model: str, audience: Audience) -> None:
-        self._numpy = importlib.import_module("numpy")
         self.ids: list[str] = []
         self._starts: list[int] = []
         self._kind: list[tuple[str, str]] = []
@@ -54,6 +53,9 @@ class VectorIndex:
             self._kind.append((row.part, row.lang))
             blocks.append(row.data)
             width = len(row.data) // 2
+        if not blocks:
+            return
+        self._numpy = importlib.import_module("numpy")
         self._matrix: Any = self._numpy.frombuffer(b"".join(blocks), dtype="<f2").reshape(-1, max(width, 1))
         if len(blocks) <= _ROWS_AT_ONCE:
             self._matrix = self._matrix.astype("float32")
