@@ -26,6 +26,8 @@ _HEAVIEST = max(COLUMN_WEIGHTS.values())
 _RANK_WEIGHTS = "{" + ",".join(str(COLUMN_WEIGHTS[column] / _HEAVIEST) for column in reversed(COLUMNS)) + "}"
 _RANK_UNIT = _HEAVIEST * math.pi**2 / 6
 """`ts_rank` of a token that occurs once, times this, is the weight of its column."""
+_RANKED = 2
+"""How many times more records are ranked than are handed over."""
 _LAST_PLACE = 16_383
 _MOST_PLACES = 255
 _MOST_LEXEME_BYTES = 2_046
@@ -93,6 +95,7 @@ class TsIndex:
 
     def holding(self, session: Session, phrases: Iterable[Phrase]) -> dict[Phrase, int]:
         """See `Index.holding`."""
+        _by_index(session)
         found: dict[Phrase, int] = {}
         for phrase in phrases:
             row = session.one(f"SELECT count(*) FROM {_PUBLIC} WHERE words @@ ?::tsquery", (_query(phrase),))
@@ -174,40 +177,87 @@ def _query(phrase: Phrase, label: str = "") -> str:
 def _candidates(  # noqa: PLR0913, PLR0917 - the query and where it is asked
     session: Session, query: Match, filters: Filters, table: str, known: bm25.Statistics, limit: int
 ) -> list[int]:
-    condition = filtering.of_index(session, filters, f"{table}.num")
-    if condition.never:
+    """Numbers of the likeliest records: by the phrases that they hold, then by a rank near to BM25.
+
+    The index tells which records hold a phrase without reading them; a rank reads the words of each, which
+    are kept apart from the row, so it is asked of few.
+    """
+    _by_index(session)
+    condition = filtering.of_index(session, filters, "held.num")
+    weights = _weights(query, known)
+    if table == _PUBLIC:
+        weights = _telling(weights, query, filters, known, limit)
+    if condition.never or not weights:
         return []
-    sql, params = f"words @@ ?::tsquery{condition.sql}", [_any_of(bm25.phrases_of(query)), *condition.params]
-    demands = [_query(phrase) for phrase in query.require]
-    demands += [_query(phrase, _LABELS["name"]) for phrase in query.title]
-    if demands:
-        sql += " AND words @@ ?::tsquery"
-        params.append(" & ".join(demands))
-    if query.exclude:
-        sql += " AND NOT words @@ ?::tsquery"
-        params.append(_any_of(query.exclude))
-    near, values = _near_score(query, known)
+    demands = _demands(query)
+    legs = " UNION ALL ".join(
+        [f"SELECT num, tokens, ?::float8 AS weight FROM {table} WHERE words @@ ?::tsquery"] * len(weights)
+    )
+    params: list[Any] = []
+    for phrase, weight in weights.items():
+        params += [weight, _query(phrase) + demands]
+    held = (
+        f"SELECT held.num FROM ({legs}) held WHERE TRUE{condition.sql} GROUP BY held.num, held.tokens"
+        f" ORDER BY sum(held.weight) / (1 + {_norm(known, 'held.tokens')}) DESC, held.num LIMIT ?"
+    )
+    near, values = _near_score(weights, known)
     rows = session.rows(
-        f"SELECT num FROM {table} WHERE {sql} ORDER BY {near} DESC, num LIMIT ?", [*params, *values, limit]
+        f"SELECT num FROM {table} WHERE num IN ({held}) ORDER BY {near} DESC, num LIMIT ?",
+        [*params, *condition.params, _RANKED * limit, *values, limit],
     )
     return [row[0] for row in rows]
 
 
-def _near_score(query: Match, known: bm25.Statistics) -> tuple[str, list[Any]]:
-    """BM25 with the frequency as `ts_rank` gives it: right for a token that occurs once, low for many."""
-    weights: dict[Phrase, float] = {}
+def _by_index(session: Session) -> None:
+    """For the rest of the transaction: no reading of whole tables.
+
+    The planner knows that most rows hold a common word, and not that looking for it in a row means to fetch
+    and unpack a tsvector that lies elsewhere: it would read a gigabyte to spare itself an index.
+    """
+    session.run("SET LOCAL enable_seqscan = off")
+
+
+def _weights(query: Match, known: bm25.Statistics) -> dict[Phrase, float]:
+    """How much each phrase says."""
+    found: dict[Phrase, float] = {}
     for weight, phrases in query.groups:
         for phrase in phrases:
-            weights[phrase] = weights.get(phrase, 0.0) + weight * known.idf(phrase)
-    parts = []
-    params: list[Any] = []
-    norm = f"({bm25.K1 * (1 - bm25.B)} + {bm25.K1 * bm25.B / known.average} * tokens)"
-    for phrase, weight in weights.items():
-        frequency = f"({_RANK_UNIT} * ts_rank('{_RANK_WEIGHTS}', words, ?::tsquery))"
-        parts.append(f"? * {frequency} / ({frequency} + {norm})")
-        params += [weight, _query(phrase), _query(phrase)]
-    return " + ".join(parts), params
+            found[phrase] = found.get(phrase, 0.0) + weight * known.idf(phrase)
+    return found
 
 
-def _any_of(phrases: Iterable[Phrase]) -> str:
-    return " | ".join(_query(phrase) for phrase in phrases)
+def _telling(
+    weights: dict[Phrase, float], query: Match, filters: Filters, known: bm25.Statistics, limit: int
+) -> dict[Phrase, float]:
+    """The phrases by which public records are looked for.
+
+    What most records hold says nothing beside rarer phrases, as long as these alone find enough of them.
+    """
+    held = {phrase: weight for phrase, weight in weights.items() if known.holding.get(phrase)}
+    rarer = {phrase: weight for phrase, weight in held.items() if known.idf(phrase) > bm25.LEAST_IDF}
+    narrowed = filters.all_of or filters.none_of or query.require or query.exclude or query.title
+    enough = max((known.holding[phrase] for phrase in rarer), default=0) >= limit
+    return rarer if enough and not narrowed else held
+
+
+def _demands(query: Match) -> str:
+    """What every record must hold or lack beside a phrase, as the rest of its tsquery."""
+    asked = [_query(phrase) for phrase in query.require]
+    asked += [_query(phrase, _LABELS["name"]) for phrase in query.title]
+    asked += [f"!{_query(phrase)}" for phrase in query.exclude]
+    return "".join(f" & {part}" for part in asked)
+
+
+def _norm(known: bm25.Statistics, tokens: str) -> str:
+    return f"({bm25.K1 * (1 - bm25.B)} + {bm25.K1 * bm25.B / known.average} * {tokens})"
+
+
+def _near_score(weights: Mapping[Phrase, float], known: bm25.Statistics) -> tuple[str, list[Any]]:
+    """BM25 with the frequency as `ts_rank` gives it: right for a token that occurs once, low for many."""
+    norm = _norm(known, "tokens")
+    # f / (f + norm) as 1 - norm / (f + norm): a rank is the dear part, and is taken once.
+    frequency = f"({_RANK_UNIT} * ts_rank('{_RANK_WEIGHTS}', words, ?::tsquery))"
+    parts = [f"?::float8 * (1 - {norm} / ({frequency} + {norm}))"] * len(weights)
+    return " + ".join(parts), [
+        value for phrase, weight in weights.items() for value in (weight, _query(phrase))
+    ]
