@@ -33,7 +33,7 @@ _ENGLISH = frozenset(
     superset metabase
     gpu cuda nvidia cudnn nccl tensorflow pytorch torch keras huggingface llm lora finetuning jupyter
     notebook pandas numpy scikit sklearn opencv mlflow kubeflow vllm
-    jenkins gitlab travis teamcity bamboo buildx artifactory nexus harbor sonarqube selenium cypress
+    jenkins gitlab travis teamcity bamboo buildx nexus harbor sonarqube selenium cypress
     playwright junit pytest appium runner monorepo git svn rebase
     ceph osd rbd cephfs glusterfs nfs smb iscsi raid mdadm zfs btrfs lvm netapp minio multipath ipmi bmc
     firmware bios dimm
