@@ -74,11 +74,12 @@ def heap_over_limit(scene: Scene) -> Answers:
     }
     for workload in scene.workloads:
         for container in workload.running if workload.kind in SERVING else ():
-            limit, heap = container.limit("memory"), max(_heaps(container), key=_size, default=None)
-            if heap is None or id(container.data) in proxies:
+            limit = container.limit("memory")
+            if limit is None or id(container.data) in proxies:
                 continue
-            if limit is None:
-                yield NotApplicable(workload.object, "the container has no memory limit")
+            heap = max(_heaps(container), key=_size, default=None)
+            if heap is None:
+                yield NotApplicable(workload.object, "it states no heap")
             elif heap.size < limit:
                 yield Pass(workload.object)
             else:
