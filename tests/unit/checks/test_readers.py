@@ -155,6 +155,27 @@ def test_circles_of_links_end_and_dead_links_are_reported(tmp_path: Path) -> Non
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod a"]
     assert [problem.trouble for problem in reading.problems] == [Trouble.UNREADABLE]
+    assert reading.problems[0].message == "cannot be read: it is a link that leads nowhere"
+
+
+@pytest.mark.parametrize("name", ["round.yaml", "n" * 300, "dead.yaml"])
+def test_a_path_that_cannot_be_looked_at_is_told_and_the_rest_is_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.yaml").write_text(POD.format("a"))
+    (tmp_path / "round.yaml").symlink_to("round.yaml")
+    (tmp_path / "dead.yaml").symlink_to("nowhere")
+    reading = read_paths([str(tmp_path / "a.yaml"), str(tmp_path / name)])
+    assert keys(reading) == ["Pod a"]
+    assert [(one.place.file, one.message.partition(":")[0]) for one in reading.problems] == [
+        (str(tmp_path / name), "cannot be read")
+    ]
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(POD.format("a"))
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "link.yaml").symlink_to("pipe.yaml")
+    reading = read_paths([str(tmp_path)])
+    assert (keys(reading), reading.problems) == (["Pod a"], [])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

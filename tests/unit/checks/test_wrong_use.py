@@ -26,6 +26,7 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     (tmp_path / "deploy").mkdir()
     (tmp_path / "deploy" / "cron.yaml").write_text(CRON, "utf-8")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "round").symlink_to("round")
     (tmp_path / "nothing.yaml").write_text("\n", "utf-8")
     (tmp_path / "bytes.yaml").write_bytes(b"a: \x00\x01\x02\n")
 
@@ -47,6 +48,11 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (["deploy", "--to", "no/report"], "cannot write no/report: there is no folder no"),
         (["deploy", "--also", "sarif=no/a.sarif"], "cannot write no/a.sarif: there is no folder no"),
         (["deploy", "--write-baseline", "deploy"], "cannot write deploy: it is a folder"),
+        (["deploy", "--to", "n" * 300], "nn: it is not writable"),
+        (["deploy", "--checks", "n" * 300], "File name too long"),
+        (["deploy", "--checks", "round"], "round cannot be read: Too many levels of symbolic links"),
+        (["cluster", "--kubeconfig", "round"], "kubeconfig round cannot be read: Too many levels"),
+        (["cluster", "--kubeconfig", "~nobody-of-that-name/x"], "/x does not exist"),
         (["deploy", "--baseline", "deploy"], "Name a file that you may read"),
         (["deploy", "--config", "deploy"], "Name a file that you may read"),
         (["deploy", "--kubernetes", "new"], "--kubernetes new: write a version such as 1.34"),

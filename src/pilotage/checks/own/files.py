@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pilotage.core.errors import NotFound
+from pilotage.core.paths import is_absent, is_file, is_folder, real_path
 
 _SUFFIXES = {".yaml", ".yml"}
 _CHECKS = re.compile(rb"^(?:\xef\xbb\xbf)?checks\s*:", re.MULTILINE)
@@ -23,19 +24,19 @@ def files_of(path: Path) -> list[Path]:
     Raises:
         NotFound: there is no such file, or none that holds checks.
     """
-    if path.is_dir():
+    if is_folder(path):
         found = list(_holding(path.rglob("*"), path))
         if not found:
             raise NotFound(f"{path} holds no file of checks", hint=_BEGINS)
         return found
-    if path.exists():
+    if not is_absent(path):
         return [path]
     if not glob.has_magic(str(path)):
         raise NotFound(f"{path} does not exist", hint="Name a file of checks, or a folder of them.")
     found = [
         file
         for hit in sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - the way to it may be a pattern
-        for file in _holding(Path(hit).rglob("*") if Path(hit).is_dir() else [Path(hit)], Path(hit))
+        for file in _holding(Path(hit).rglob("*") if is_folder(Path(hit)) else [Path(hit)], Path(hit))
     ]
     if not found:
         raise NotFound(f"{path} means no file of checks", hint=_BEGINS)
@@ -51,14 +52,14 @@ def all_files(paths: Iterable[Path]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in paths:
         for file in files_of(path):
-            found.setdefault(file.resolve(), file)
+            found.setdefault(real_path(file), file)
     return list(found.values())
 
 
 def _holding(candidates: Iterable[Path], folder: Path) -> Iterator[Path]:
     for one in sorted(candidates):
         hidden = any(part.startswith(".") for part in one.relative_to(folder).parts)
-        if one.suffix in _SUFFIXES and not hidden and one.is_file() and _holds_checks(one):
+        if one.suffix in _SUFFIXES and not hidden and is_file(one) and _holds_checks(one):
             yield one
 
 

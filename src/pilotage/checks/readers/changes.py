@@ -15,6 +15,7 @@ from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
 from pilotage.checks.readers.reading import Reading
 from pilotage.clients.git import LINK, SUBMODULE, Entry, Repository
 from pilotage.core.errors import InvalidInput
+from pilotage.core.paths import is_absent, real_path
 
 _LARGEST = 64 * 1024 * 1024
 
@@ -44,7 +45,11 @@ def read_before(paths: Sequence[str], ref: str, read: Callable[[list[str]], Read
         # Read from there, so that every file has the name that it has here.
         with contextlib.chdir(there):
             names = [os.path.relpath(Path(folder) / path, there) for path in inside]
-            return read([name for name in names if Path(name).exists() or glob.glob(name, recursive=True)])  # noqa: PTH207 - user's own glob
+            return read([name for name in names if _is_there(name)])
+
+
+def _is_there(name: str) -> bool:
+    return not is_absent(Path(name)) or bool(glob.glob(name, recursive=True))  # noqa: PTH207 - user's own glob
 
 
 def _inside(top: Path, here: Path, path: str) -> str:
@@ -54,9 +59,9 @@ def _inside(top: Path, here: Path, path: str) -> str:
             "standard input has no history", hint="Name files or folders with --changed-since."
         )
     full = Path(os.path.normpath(here / path))
-    if not full.is_relative_to(top) and not full.resolve().is_relative_to(top):
+    if not full.is_relative_to(top) and not real_path(full).is_relative_to(top):
         raise InvalidInput(f"{path} is not in the repository {top.name}", hint="Name paths inside of it.")
-    return str((full if full.is_relative_to(top) else full.resolve()).relative_to(top))
+    return str((full if full.is_relative_to(top) else real_path(full)).relative_to(top))
 
 
 def _wanted(entries: list[Entry], paths: list[str]) -> list[Entry]:

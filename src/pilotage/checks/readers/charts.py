@@ -17,6 +17,7 @@ from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.clients import process
 from pilotage.core.errors import OutsideError, ToolMissing
+from pilotage.core.paths import is_file, is_folder
 from pilotage.core.text import shorten
 
 CHART = "Chart.yaml"
@@ -61,11 +62,11 @@ def render_chart(path: Path, choices: HelmChoices, into: Reading) -> list[Source
         choices: values and version.
         into: where problems go.
     """
-    files: _Folder | _Archive = _Folder(path) if path.is_dir() else _Archive(path)
+    files: _Folder | _Archive = _Folder(path) if is_folder(path) else _Archive(path)
     if _LIBRARY.search(files.text(CHART)):
         into.skipped[LIBRARY] += 1
         return []
-    place = Place(str(path / CHART) if path.is_dir() else str(path))
+    place = Place(str(path / CHART) if is_folder(path) else str(path))
     try:
         out = _helm(path, choices)
     except OutsideError as error:
@@ -103,7 +104,7 @@ def _failure(path: Path, place: Place, said: str) -> Problem:
         return Problem(place, message, Trouble.TEMPLATE)
     for match in _AT.finditer(text):
         file, line, column = (match[1], match[2], match[3]) if match[1] else (match[4], match[5], match[6])
-        if file and (found := path / file.partition("/")[2]).is_file():
+        if file and is_file(found := path / file.partition("/")[2]):
             place = Place(str(found), int(line), int(column))
             break
     message = f"helm cannot render the chart: {shorten(text.removeprefix('Error: '), _LONGEST)}"
@@ -124,7 +125,7 @@ class _Folder:
 
     def shown(self, name: str) -> str:
         """The file to name for a part of the chart: itself, or the archive of the subchart that holds it."""
-        if (self.path / name).is_file():
+        if is_file(self.path / name):
             return str(self.path / name)
         parts = PurePosixPath(name).parts
         if parts[:1] == ("charts",) and len(parts) > 1:

@@ -27,6 +27,7 @@ from pilotage.checks.readers.nginx import NginxReader, join_includes
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
 from pilotage.checks.rules.patterns import path_matches
 from pilotage.core.errors import InvalidInput, NotFound
+from pilotage.core.paths import is_absent, is_folder, is_special, why_closed
 
 READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReader(), ManifestReader())
 """Every kind of file; the first that wants a file reads it."""
@@ -83,7 +84,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
             continue
         batch = _Batch(into)
         for path, asked in _expand(name, into, seen, reach):
-            if reach.render is not None and (path.is_dir() or is_archive(path)):
+            if reach.render is not None and (is_folder(path) or is_archive(path)):
                 batch.read()
                 _read_chart(path, into, reach.render)
                 continue
@@ -91,7 +92,9 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
                 content = path.read_bytes()
             except OSError as error:
                 into.problems.append(
-                    Problem(Place(str(path)), f"cannot be read: {error.strerror}", Trouble.UNREADABLE)
+                    Problem(
+                        Place(str(path)), f"cannot be read: {why_closed(path, error)}", Trouble.UNREADABLE
+                    )
                 )
                 continue
             batch.add(SourceFile(str(path), _decoded(content), reach.chart_defaults), asked=asked)
@@ -161,7 +164,8 @@ class _Before:
         templates = len(into.problems) - self.problems
         message = f"nothing in it could be checked: {_counted(files)}"
         if templates:
-            message += f", {templates} places that look like unrendered templates"
+            places = "1 place that looks" if templates == 1 else f"{templates} places that look"
+            message += f", {places} like unrendered templates"
         if excluded:
             message += "; what --exclude or pilotage.toml excludes was passed over"
         into.problems.append(Problem(Place(name), message, Trouble.UNREADABLE))
@@ -222,10 +226,10 @@ def _expand(
     name: str, into: Reading, seen: set[tuple[int, int]], reach: Reach
 ) -> Iterator[tuple[Path, bool]]:
     path = Path(name)
-    if path.is_dir():
+    if is_folder(path):
         yield from ((file, False) for file in _folder(path, into, seen, reach))
         return
-    if path.exists():
+    if not is_absent(path):
         if _first_time(path, seen):
             yield path, True
         return
@@ -234,7 +238,7 @@ def _expand(
         said = "means no file" if glob.has_magic(name) else "does not exist"
         raise NotFound(f"{name} {said}", hint="Name files, folders or globs, or - for standard input.")
     for match in matches:
-        if Path(match).is_dir() or reach.excludes(Path(match)):
+        if is_folder(Path(match)) or reach.excludes(Path(match)):
             continue
         if _first_time(Path(match), seen):
             yield Path(match), False
@@ -294,7 +298,7 @@ def _walk(folder: Path, into: Reading, reach: Reach) -> Iterator[Path]:
             if any(fnmatch.fnmatch(name, pattern) for pattern in patterns) and not reach.excludes(path):
                 if _is_other_archive(path, reach):
                     into.skipped["archives without a chart"] += 1
-                elif path.is_file() or path.is_symlink():
+                elif not is_special(path):
                     yield path
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pilotage.checks.objects import SourceFile
 from pilotage.checks.texts import Text, text_of_file
+from pilotage.core.paths import is_folder
 
 _LARGEST = 5_000_000
 
@@ -33,7 +34,7 @@ class Folder:
             text = self._text(self.folder / pattern)
             return None if text is None else [text]
         found = [] if pattern.startswith("..") else sorted(self.folder.glob(pattern))
-        if not found and not (self.folder / pattern).parent.is_dir():
+        if not found and not is_folder((self.folder / pattern).parent):
             return None
         # As the shell has it, a star stands for no hidden file.
         shown = [

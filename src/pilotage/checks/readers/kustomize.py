@@ -20,6 +20,7 @@ from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.clients import process
 from pilotage.core.errors import OutsideError, ToolMissing
+from pilotage.core.paths import is_file
 from pilotage.core.text import shorten
 
 PATCH = "Kustomize patch"
@@ -120,7 +121,7 @@ def used_files(root: Kustomization) -> set[Path]:
             continue
         seen.add(file)
         for path in one.named:
-            inner = next((path / name for name in FILES if (path / name).is_file()), None)
+            inner = next((path / name for name in FILES if is_file(path / name)), None)
             if inner is not None:
                 waiting.append(kustomization(inner))
             else:
@@ -207,7 +208,7 @@ class _Origins:
     def _origin(self, one: KubeObject, path: str) -> KubeObject | None:
         # The path is relative to the layer on top.
         file = Path(os.path.normpath(self._layer / path))
-        if not file.is_file():
+        if not is_file(file):
             return None
         name = str(file)
         if name not in self._read:

@@ -15,6 +15,7 @@ from pilotage.checks.rules.rule import Rule
 from pilotage.checks.rules.toml_lines import line_of, lines_of_keys
 from pilotage.checks.target import EXAMPLE, read_target
 from pilotage.core.errors import ConfigError, NotFound
+from pilotage.core.paths import is_absent, is_file
 from pilotage.core.text import did_you_mean
 
 FILE = "pilotage.toml"
@@ -62,9 +63,9 @@ def find_file(start: Path) -> Path | None:
     """The nearest `pilotage.toml` from a folder upwards; a repository is not left."""
     for folder in (start, *start.parents):
         path = folder / FILE
-        if path.is_file():
+        if is_file(path):
             return path
-        if (folder / ".git").exists():
+        if not is_absent(folder / ".git"):
             return None
     return None
 

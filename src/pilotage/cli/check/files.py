@@ -21,6 +21,7 @@ from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
 from pilotage.cli.check.own import house_rules, known_checks
 from pilotage.cli.check.running import Wishes, finish, run_options, settings_of, version_of
+from pilotage.core.paths import real_path
 
 
 @click.command(no_args_is_help=True)
@@ -125,4 +126,4 @@ def _before(
 def _whole(paths: tuple[str, ...], folder: Path) -> bool:
     """Whether the paths cover the folder of the file with the rules."""
     full = folder.resolve()
-    return any(path != "-" and full.is_relative_to(Path(path).resolve()) for path in paths)
+    return any(path != "-" and full.is_relative_to(real_path(Path(path))) for path in paths)

@@ -30,10 +30,12 @@ from pilotage.cli.check.incidents import incidents_of
 from pilotage.cli.check.own import Ground, ground_options, house_rules, known_checks
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.core.errors import UserError
+from pilotage.core.paths import is_absent, is_folder
 
 _FOR_PROGRAMS = ("json", "sarif", "junit", "github")
 _FOR_PEOPLE = ("markdown", "html")
 _FAIL_ON = "high"
+_WRITABLE = "Name a file that you may write."
 
 _OPTIONS = (
     click.option(
@@ -232,16 +234,16 @@ def version_of(text: str) -> tuple[int, int]:
 def _refuse_unwritable(paths: Iterable[Path | None]) -> None:
     """Finds what could not be written at the end of a run before it begins."""
     for path in filter(None, paths):
-        if path.is_dir():
+        if is_folder(path):
             raise UserError(f"cannot write {path}: it is a folder", hint="Name a file.")
-        if not path.parent.is_dir():
+        if not is_folder(path.parent):
             raise UserError(f"cannot write {path}: there is no folder {path.parent}", hint="Make it first.")
+        if not os.access(path.parent if is_absent(path) else path, os.W_OK):
+            raise UserError(f"cannot write {path}: it is not writable", hint=_WRITABLE)
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
-        raise UserError(
-            f"cannot write {path}: {error.strerror}", hint="Name a file that you may write."
-        ) from error
+        raise UserError(f"cannot write {path}: {error.strerror}", hint=_WRITABLE) from error

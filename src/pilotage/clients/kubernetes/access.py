@@ -14,6 +14,7 @@ from pathlib import Path
 from pilotage.clients.kubernetes.kubeconfig import Cluster, Kubeconfig, User, read_kubeconfig
 from pilotage.clients.kubernetes.plugin import credentials_of
 from pilotage.core.errors import ConfigError
+from pilotage.core.paths import is_absent
 
 _POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
@@ -60,7 +61,7 @@ def read_access(kubeconfig: str | None = None, context: str | None = None) -> Ac
     """
     named = kubeconfig or os.environ.get("KUBECONFIG", "")
     usual = Path.home() / ".kube" / "config"
-    if not named and not context and not usual.exists() and os.environ.get(_HOST):
+    if not named and not context and is_absent(usual) and os.environ.get(_HOST):
         return _pod_access()
     files = [part for part in named.split(os.pathsep) if part] or [str(usual)]
     return _access(read_kubeconfig(files, explicit=bool(kubeconfig)), context)

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from pilotage.core.errors import ConfigError, NotFound
+from pilotage.core.paths import at_home, is_absent
 from pilotage.core.text import did_you_mean
 
 _LARGEST_BYTES = 16 * 2**20
@@ -254,8 +255,8 @@ def read_kubeconfig(files: Sequence[str], *, explicit: bool = False) -> Kubeconf
     """
     found: list[tuple[Path, Mapping[str, Any]]] = []
     for name in files:
-        path = Path(name).expanduser()
-        if path.exists():
+        path = at_home(name)
+        if not is_absent(path):
             found.append((path, _content(path)))
         elif explicit:
             raise NotFound(f"kubeconfig {path} does not exist", hint="Name another one with --kubeconfig.")

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pilotage.core.paths import at_home, is_absent, is_file, is_folder, is_special, real_path, why_closed
+
+
+def test_what_cannot_be_looked_at_is_neither_file_nor_folder_and_yet_there(tmp_path: Path) -> None:
+    (tmp_path / "round").symlink_to("round")
+    for path in (tmp_path / "round", tmp_path / ("n" * 300)):
+        assert not any(look(path) for look in (is_file, is_folder, is_special, is_absent))
+    assert real_path(tmp_path / "round").name == "round"
+
+
+def test_what_is_there_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "dead").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    looks = (is_file, is_folder, is_special, is_absent)
+    assert {
+        name: [look.__name__ for look in looks if look(tmp_path / name)]
+        for name in ("", "file", "dead", "pipe", "none", "file/in")
+    } == {
+        "": ["is_folder"],
+        "file": ["is_file"],
+        "dead": [],
+        "pipe": ["is_special"],
+        "none": ["is_absent"],
+        "file/in": ["is_absent"],
+    }
+
+
+def test_why_a_path_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "dead").symlink_to("nowhere")
+    missing = FileNotFoundError(2, "No such file or directory")
+    assert why_closed(tmp_path / "dead", missing) == "it is a link that leads nowhere"
+    assert why_closed(tmp_path / "none", missing) == "No such file or directory"
+    assert why_closed(tmp_path, OSError("odd")) == "odd"
+
+
+def test_a_home_that_does_not_exist_is_left_as_it_is(monkeypatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert at_home("~/x") == Path("/home/me/x")
+    assert at_home("~nobody-of-that-name/x") == Path("~nobody-of-that-name/x")
