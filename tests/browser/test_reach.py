@@ -22,7 +22,10 @@ def page(chromium: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize(("path", "target"), [("/search?q=ingress", "h-results"), ("/incidents", "h-list")])
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [("/search?q=ingress", "h-results"), ("/incidents", "h-list"), ("/checks", "h-list")],
+)
 def test_the_filters_can_be_skipped(page: Page, site: str, path: str, target: str) -> None:
     page.goto(f"{site}{path}")
     link = page.get_by_role("link", name="Skip to the list")
@@ -53,3 +56,28 @@ def test_marks_of_provenance_are_easy_to_hit(page: Page, site: str) -> None:
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + LEAST_PIXELS / 2 - 1)
     expect(page.locator("#p-lessons")).to_be_visible()
+
+
+def test_filters_and_long_kinds_fit_a_phone(page: Page, site: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 780})
+    page.goto(f"{site}/checks")
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#facets summary").click()
+    assert page.evaluate(
+        "[...document.querySelectorAll('#facets *')].every(one => one.getBoundingClientRect().right <= 360)"
+    )
+    page.goto(f"{site}/checks/webhook-fail-catch-all")
+    rows = page.evaluate(
+        """() => {
+            const range = document.createRange(), rows = {};
+            for (const text of document.querySelectorAll('.facts dd')[0].querySelector('span').childNodes)
+                for (let at = 0; at < text.length; at++) {
+                    range.setStart(text, at); range.setEnd(text, at + 1);
+                    const top = Math.round(range.getBoundingClientRect().top);
+                    rows[top] = (rows[top] || '') + text.data[at];
+                }
+            return Object.values(rows).map(row => row.trim());
+        }"""
+    )
+    assert len(rows) > 1
+    assert all(row[0].isupper() for row in rows), rows

@@ -239,3 +239,21 @@ def test_bombs_in_sent_checks_are_refused_at_once(kind: str) -> None:
     with pytest.raises(InvalidInput, match="own_checks:") as refused:
         Offer(accepts=True).check_text(Question(POD, own_checks=sent))
     assert not isinstance(refused.value, TooLarge)
+
+
+def test_the_page_takes_checks_along_where_they_are_accepted(client: TestClient, closed: TestClient) -> None:
+    assert 'name="own_checks"' in client.get("/checks/try").text
+    assert 'name="own_checks"' not in closed.get("/checks/try").text
+    found = client.post("/checks/try", data={"text": POD, "own_checks": SENT}).text
+    assert "A container runs whatever is latest" in found
+    assert "/checks/shop-no-latest" in found
+    assert "/checks/sent-no-latest" not in found, "a check that came along has no page"
+    assert "id: sent-no-latest" in found, "the box keeps what was typed"
+    wrong = client.post("/checks/try", data={"text": POD, "own_checks": SENT.replace("endsWith", "endWith")})
+    assert wrong.status_code == 400
+    assert "own_checks:8:34:" in wrong.text
+    assert "name: web, namespace: shop" in wrong.text
+    refused = closed.post("/checks/try", data={"text": POD, "own_checks": SENT})
+    assert refused.status_code == 400
+    assert "runs no checks that are sent" in refused.text
+    assert "name: web, namespace: shop" in refused.text

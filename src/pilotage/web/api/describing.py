@@ -137,7 +137,7 @@ def _description(app: FastAPI, base: str) -> dict[str, Any]:
         description=_TEXT,
         routes=app.routes,
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        tags=[{"name": name} for name in ("Incidents", "Terms", "Numbers", "Feeds", "Checks")],
+        tags=[{"name": name} for name in ("Start", "Incidents", "Terms", "Numbers", "Feeds", "Checks")],
     )
     schemas = found["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):

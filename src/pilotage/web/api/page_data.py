@@ -29,6 +29,7 @@ from pilotage.web.api.queries import (
     UsedAsked,
 )
 from pilotage.web.api.search import request_of
+from pilotage.web.api.start import addresses
 from pilotage.web.api.words import KindName, OrganisationSlug, TermSlug
 
 _NEWEST = 10
@@ -55,7 +56,7 @@ def add_routes(app: FastAPI) -> None:
         ("/checks.json", all_checks),
         ("/checks/try.json", try_checks),
         ("/checks/{id}.json", check),
-        ("/about/api.json", about),
+        ("/about/api.json", addresses),
     ):
         app.add_api_route(path, endpoint, **shape)
 
@@ -172,20 +173,3 @@ def try_checks(request: Request, asked: Annotated[Asked, Query()]) -> Response: 
         "seconds": checking.MOST_SECONDS,
     }
     return answer(request, {"method": "POST", "run": "/api/v1/checks/run", "limits": limits})
-
-
-def about(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # noqa: ARG001 - checked by being read
-    """Where programs and agents find the library."""
-    return answer(
-        request,
-        {
-            "api": "/api/v1",
-            "checks": "/api/v1/checks",
-            "description": request.app.openapi_url,
-            "mcp": "/mcp",
-            "feed": "/api/v1/feed.atom",
-            "changes": "/api/v1/changes",
-            "export": "/api/v1/export",
-            "schema": "/api/v1/schema",
-        },
-    )

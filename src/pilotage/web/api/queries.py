@@ -209,8 +209,8 @@ def names(given: Sequence[str], known: Iterable[str], what: str) -> tuple[str, .
     found = [name.strip() for text in given for name in text.split(",") if name.strip()]
     for name in found:
         if name not in listed:
+            near = did_you_mean(name, listed)
             every = f"Known are: {', '.join(listed)}."
-            raise UnknownTerm(
-                f"'{name[:_LONGEST_VALUE]}' is no {what}", hint=f"{did_you_mean(name, listed)} {every}"
-            )
+            hint = f"{near} {every}" if near.startswith("Did") else every
+            raise UnknownTerm(f"'{name[:_LONGEST_VALUE]}' is no {what}", hint=hint)
     return tuple(dict.fromkeys(found))

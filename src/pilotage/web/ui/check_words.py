@@ -51,6 +51,12 @@ CHECK_WORDS: dict[str, tuple[str, str]] = {
         "Up to 1 MiB and {documents} documents. Nothing is kept and nothing is fetched; charts have to be rendered already.",
         "최대 1 MiB, 문서 {documents}개다. 저장하지도 가져오지도 않으며 차트는 미리 렌더링해야 한다.",
     ),
+    "try_own": ("Checks of your own", "내가 쓴 점검"),
+    "try_own_label": ("A file of own checks (YAML)", "자체 점검 파일(YAML)"),
+    "try_own_limits": (
+        "They run with the others, on this text alone, and are not kept: up to {kib} KiB and {checks} checks.",
+        "다른 점검과 함께 이 글에만 쓰고 저장하지 않는다. 최대 {kib} KiB, 점검 {checks}개다.",
+    ),
     "n_findings": ("{n} findings", "발견 {n}건"),
     "n_findings_one": ("1 finding", "발견 1건"),
     "first_findings": ("The first {shown} of {total} are shown; the command line shows all.", "{total}건 중 처음 {shown}건을 보인다. 명령줄은 모두 보인다."),

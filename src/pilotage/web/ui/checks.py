@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pilotage.checks.model import Severity
-from pilotage.core.errors import Busy, InvalidInput
+from pilotage.core.errors import Busy, UserError
 from pilotage.web import checking
 from pilotage.web.bodies import read_body
 from pilotage.web.errors import Problem, problem_of
@@ -21,7 +21,7 @@ from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found, Page
 from pilotage.web.ui.routing import endpoint as page_endpoint
 
-MOST_POSTED = 3 * checking.MOST_BYTES + 10_000
+MOST_POSTED = 3 * (checking.MOST_BYTES + checking.MOST_OWN_BYTES) + 10_000
 """A form writes many characters as three."""
 _MOST_SHOWN = 100
 _MOST_UNREAD = 20
@@ -42,6 +42,17 @@ spec:
             - name: report
               image: registry.example.com/report:1.2
 """
+_OWN_EXAMPLE = """\
+checks:
+  - id: shop-no-latest
+    title: A container runs whatever is latest
+    severity: high
+    kinds: [Deployment]
+    each: spec.template.spec.containers
+    validations:
+      - expression: '!item.image.endsWith(":latest")'
+        path: image
+    fix: Name a version."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +133,22 @@ def endpoint(renderer: Renderer) -> Callable[[Request], Awaitable[Response]]:
 
 def _empty(view: View) -> Found:
     sample = "sample" in view.request.query_params
-    return "check_try.html", _form(_SAMPLE if sample else "", "")
+    return "check_try.html", _form(view, {"text": _SAMPLE if sample else ""})
 
 
-def _form(text: str, name: str) -> dict[str, Any]:
-    return {"text": text, "name": name, "documents": checking.MOST_DOCUMENTS, "report": None, "said": None}
+def _form(view: View, typed: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "text": typed.get("text", ""),
+        "name": typed.get("name", ""),
+        "own_checks": typed.get("own_checks", ""),
+        "takes_own": view.doors.offer.accepts,
+        "own_example": _OWN_EXAMPLE,
+        "documents": checking.MOST_DOCUMENTS,
+        "most_own": checking.MOST_OWN_CHECKS,
+        "most_own_kib": checking.MOST_OWN_BYTES // 1024,
+        "report": None,
+        "said": None,
+    }
 
 
 def _posted(body: bytes) -> Page:
@@ -135,18 +157,21 @@ def _posted(body: bytes) -> Page:
             values = parse_qs(body.decode("utf-8", "replace"), max_num_fields=20)
         except ValueError:
             values = {}
-        text = values.get("text", [""])[0].replace("\r\n", "\n")
-        name = values.get("name", [""])[0][:200].strip()
-        form = _form(text, name)
+        typed = {key: listed[0].replace("\r\n", "\n") for key, listed in values.items()}
+        typed["name"] = typed.get("name", "")[:200].strip()
+        form = _form(view, typed)
+        question = checking.Question(form["text"], form["name"] or "pasted", own_checks=form["own_checks"])
         try:
-            report = view.doors.offer.check_text(checking.Question(text, name or "pasted"))
-        except (InvalidInput, Busy) as error:
+            report = view.doors.offer.check_text(question)
+        except (UserError, Busy) as error:
             # The box keeps what was pasted, with what is wrong beside it.
             return _refused(view, form, problem_of(error))
         known = checking.incidents_of(report.checks.values(), view.doors.catalogue, view.audience, view.lang)
         shown = report.findings[:_MOST_SHOWN]
         return "check_try.html", form | {
             "report": report,
+            # Checks that came with the text have no page.
+            "with_page": view.doors.offer.checks,
             "shown": shown,
             "incidents": known,
             "counts": [(level.value, n) for level, n in report.counts().items() if n],

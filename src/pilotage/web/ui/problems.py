@@ -75,4 +75,5 @@ def meant(path: str, problem: Problem) -> list[tuple[str, str]]:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    # A place in a text is written as the text has it.
+    return text if ":" in text.partition(" ")[0] else text[:1].upper() + text[1:]

@@ -125,6 +125,7 @@ class Renderer:
         self.env.filters |= {
             "prose": text.prose,
             "inline": text.inline,
+            "humps": text.humps,
             "plain": text.plain,
             "marked": text.marked,
             "href": text.href,

@@ -22,6 +22,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
 )  # fmt: skip
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
 
 
@@ -31,6 +32,11 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).disable(
         ["heading", "lheading", "hr", "image", "html_block", "html_inline", "reference"]
     )
+
+
+def humps(name: str) -> Markup:
+    """A name written as `CamelCase`, which a narrow window may break before a capital, not within a word."""
+    return Markup("<wbr>").join(_HUMP.split(name))  # `join` escapes what it joins
 
 
 def prose(text: str | None) -> Markup:

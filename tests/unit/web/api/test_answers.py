@@ -16,10 +16,12 @@ from pydantic import BaseModel
 
 from pilotage.library.stores.protocol import Store
 from pilotage.web.api import models
+from pilotage.web.api.start import Addresses
 from rig.rest import DNS, HOSTILE, UNEVEN, WITHDRAWN, put, record
 
 API = "/api/v1"
 SHAPES: list[tuple[str, type[BaseModel]]] = [
+    ("", Addresses),
     ("/incidents", models.Incidents),
     ("/incidents?extra=facets,terms&fields=title,org&component=coredns", models.Incidents),
     (f"/incidents/{DNS['id']}", models.Incident),
@@ -56,6 +58,13 @@ def test_answers_have_the_described_shape(reader: TestClient, path: str, shape: 
     if record is not None:
         found["record"] = {"id": found["id"]}  # a record may hold keys that nobody described
     shape.model_validate(found, extra="forbid", strict=True)
+
+
+def test_the_first_address_leads_to_all_others(reader: TestClient) -> None:
+    paths = get(reader, API)
+    assert get(reader, "/about/api.json") == paths
+    for name in paths.keys() - {"mcp", "export"}:
+        assert reader.get(paths[name]).status_code == 200, name
 
 
 def test_description_lists_every_route_and_every_error(client: TestClient) -> None:

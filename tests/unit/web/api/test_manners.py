@@ -69,6 +69,13 @@ def test_wrong_requests_are_told_what_is_wrong(
     assert hint in found["hint"], found
 
 
+def test_a_hint_lists_what_is_known_once(reader: TestClient) -> None:
+    hint = problem(reader, f"{API}/incidents?extra=foo", 400)["hint"]
+    assert hint == "Known are: facets, terms."
+    hint = problem(reader, f"{API}/incidents?fields=foo", 400)["hint"]
+    assert hint.startswith("Known are: ")
+
+
 def test_wrong_methods(client: TestClient) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert problem(client, f"{API}/search", 405, method)["code"] == "usage"
@@ -150,6 +157,7 @@ def test_validators(client: TestClient, store: Store) -> None:
             assert again.status_code == 304, given
             assert again.content == b""
             assert again.headers["etag"] == etag
+            assert set(again.headers["vary"].split(", ")) == set(first.headers["vary"].split(", "))
         since = {"if-modified-since": first.headers["last-modified"]}
         assert client.get(path, headers=since).status_code == 304
         assert client.get(path, headers=since | {"if-none-match": '"other"'}).status_code == 200

@@ -22,9 +22,7 @@ from pilotage.web.ui.problems import in_korean, meant, said
 HTML = {"accept": "text/html"}
 RAISING = (browsing, checks, reading, searching, state, checking, limits, catalogue, terms, query)
 """Modules whose errors a page can show."""
-NOT_ON_PAGES = re.compile(
-    r"own checks|runs no checks|--accept-own-checks|is no version of Kubernetes|Write one such as"
-)
+NOT_ON_PAGES = re.compile(r"is no version of Kubernetes|Write one such as")
 """Sentences on what the forms of the pages do not ask for."""
 MADE_OF_WORDS = {"'{}' is no {}"}
 """Sentences whose places hold words of ours: each of them is in the catalogue whole."""

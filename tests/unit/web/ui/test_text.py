@@ -87,3 +87,9 @@ def test_changes_tell_leaf_by_leaf() -> None:
     new = Revision(2, {"title": {"en": "b"}, "tags": ["x"], "steps": [{"id": "s"}]}, "", "", "")
     found = {change.field: (change.before, change.after) for change in changes(old, new)}
     assert found == {"title.en": (("a",), ("b",)), "steps.1.id": ((), ("s",)), "gone": (("1",), ())}
+
+
+def test_long_names_break_before_a_capital_only() -> None:
+    assert text.humps("ValidatingWebhookConfiguration") == "Validating<wbr>Webhook<wbr>Configuration"
+    assert text.humps("HTTPRoute") == "HTTPRoute"
+    assert text.humps("<b>aB") == "&lt;b&gt;a<wbr>B"
