@@ -13,7 +13,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from pilotage.checks.model import Answer, Check, Severity
+from pilotage.checks.choosing import chosen
+from pilotage.checks.model import Answer, Check
 from pilotage.checks.own.checks import check_of, prove
 from pilotage.checks.own.evaluation import Evaluator, Limits
 from pilotage.checks.own.reading import read_files, read_texts
@@ -26,7 +27,7 @@ from pilotage.checks.reports.incidents import Incident, Incidents
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
 from pilotage.checks.target import EXAMPLE, read_target
-from pilotage.core.errors import Busy, InvalidInput, NotFound, TooLarge, UnknownTerm, UserError
+from pilotage.core.errors import Busy, InvalidInput, NotFound, TooLarge, UserError
 from pilotage.core.settings import WebSettings
 from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
@@ -192,31 +193,9 @@ class Offer:
         Raises:
             UnknownTerm: a severity or a family does not exist.
         """
-        for given, known, what in (
-            (severities, [one.value for one in Severity], "severity"),
-            (families, self.families, "family of checks"),
-        ):
-            for word in given:
-                if word not in known:
-                    hint = did_you_mean(word, known) or f"Known are: {', '.join(known)}."
-                    raise UnknownTerm(f"'{word[:60]}' is no {what}", hint=hint)
-        wanted = words.lower().split()
-        found = [
-            one
-            for one in self.checks.values()
-            if (not severities or one.severity.value in severities)
-            and (not families or one.family in families)
-            and (not incident or any(cited.id == incident for cited in one.cited))
-            and all(word in self._texts[one.id] for word in wanted)
-        ]
-        return sorted(found, key=lambda one: (-one.severity.rank, one.family, one.id))
-
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        return {
-            one.id: f"{one.id} {one.title} {one.family} {one.page['What it does']}".lower()
-            for one in self.checks.values()
-        }
+        return chosen(
+            self.checks.values(), severities=severities, families=families, incident=incident, words=words
+        )
 
     @cached_property
     def families(self) -> list[str]:

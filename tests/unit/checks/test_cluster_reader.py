@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pilotage.checks.readers.cluster import NOT_KEPT
 from pilotage.checks.readers.kinds import configurations, known_kinds, listed_for, names_of
@@ -337,7 +338,9 @@ def test_the_role_is_printed_with_an_account(capsys: pytest.CaptureFixture[str])
     assert code_of("check", "role", "--without", "Secret", "--service-account", "audit/me") == 0
     text = capsys.readouterr().out
     assert text == as_yaml([cluster_role(all_checks().values(), without=["Secret"]), *account("audit", "me")])
-    assert "secrets" not in text
+    resources = [name for rule in next(yaml.safe_load_all(text))["rules"] for name in rule["resources"]]
+    assert "secrets" not in resources
+    assert "sealedsecrets" in resources
     assert text.count("\nkind: ") == 3
     assert code_of("check", "role", "--service-account", "audit") == 2
     assert code_of("check", "role", "--without", "Secrets") == 2

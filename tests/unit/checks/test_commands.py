@@ -138,6 +138,29 @@ def test_explain_list_and_coverage(said) -> None:
     assert covered["incidents"] == len(covered["covered"]) + len(covered["without"])
 
 
+def test_the_list_is_narrowed_as_for_programs(said) -> None:
+    def ids(*arguments: str) -> list[str]:
+        return [one["id"] for one in json.loads(said("list", *arguments, "-o", "json").out)]
+
+    every = ids()
+    of_incident = ids("--incident", INCIDENT)
+    assert "cron-policy-misplaced" in of_incident
+    assert len(of_incident) < len(every)
+    severe = [ids("--severity", level) for level in ("critical", "high")]
+    assert sorted(ids("--severity", "critical", "--severity", "high")) == sorted(severe[0] + severe[1])
+    both = ids("--family", "cronjobs", "--family", "webhooks")
+    assert sorted(both) == sorted(ids("--family", "cronjobs") + ids("--family", "webhooks"))
+    assert ids("Concurrency", "misplaced") == ["cron-policy-misplaced"]
+    assert ids("--severity", "high", "Concurrency", "misplaced", "--incident", INCIDENT) == ids(
+        "misplaced", "concurrency"
+    )
+
+
+def test_a_list_without_anything_that_fits_says_so(said) -> None:
+    answer = said("list", "concurrency", "--family", "webhooks")
+    assert (answer.code, answer.out) == (0, "no check fits\n")
+
+
 def test_a_manifest_cannot_drive_the_terminal(said, tmp_path: Path) -> None:
     text = Path(ZALANDO).read_text().replace("Forbid", '"\\e[31m\\u202eForbid"')
     (tmp_path / "a.yaml").write_text(text)

@@ -8,10 +8,11 @@ from typing import Any
 import click
 from rich.console import Console
 
+from pilotage.checks.choosing import chosen
 from pilotage.checks.coverage import reasons
-from pilotage.checks.model import OWN, Check
+from pilotage.checks.model import OWN, Check, Severity
 from pilotage.checks.reports.incidents import Incident, cited_lines
-from pilotage.cli.check.incidents import all_incidents, incidents_of
+from pilotage.cli.check.incidents import all_incidents, files_by_id, incidents_of
 from pilotage.cli.check.own import Ground, ground_options, known_checks
 from pilotage.cli.output import console, counted, say, say_json
 from pilotage.core.errors import NotFound
@@ -28,32 +29,56 @@ _output = click.option(
 
 
 @click.command("list")
-@click.option("--family", help="Only the checks of this family.")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option("--family", "families", multiple=True, help="Only the checks of this family; repeatable.")
+@click.option(
+    "--severity",
+    "severities",
+    multiple=True,
+    type=click.Choice([one.value for one in Severity]),
+    help="Only the checks of this severity; repeatable.",
+)
+@click.option("--incident", metavar="ID", help="Only the checks that cite this incident.")
 @ground_options
 @_output
-def list_(family: str | None, ground: Ground, output: str) -> None:
+def list_(
+    words: tuple[str, ...],
+    families: tuple[str, ...],
+    severities: tuple[str, ...],
+    incident: str | None,
+    ground: Ground,
+    output: str,
+) -> None:
     """List the checks with their severity and the incidents behind them.
+
+    Each WORD must stand in the id, the title, the family, or what the check does.
 
     \b
     Examples:
       pilotage check list
-      pilotage check list --family webhooks
-      pilotage check list --output json
+      pilotage check list webhook --severity critical --severity high
+      pilotage check list --family webhooks --output json
+      pilotage check list --incident jetstack-2019-09-05-opa-webhook-gke-master-upgrade
       pilotage check list --family own --checks our-checks.yaml
     """
     known = known_checks(ground)
-    found = [one for one in known.values() if family in {None, one.family}]
-    if not found:
-        if family == OWN:
-            raise NotFound(
-                "there are no checks of your own",
-                hint="Name some: --checks FILE, or own = [...] in pilotage.toml.",
-            )
-        families = sorted({one.family for one in known.values()})
+    if OWN in families and not any(one.own for one in known.values()):
         raise NotFound(
-            f"there is no family '{family}'",
-            hint=did_you_mean(family or "", families) or f"Known are: {', '.join(families)}.",
+            "there are no checks of your own",
+            hint="Name some: --checks FILE, or own = [...] in pilotage.toml.",
         )
+    if incident is not None and incident not in files_by_id():
+        raise NotFound(
+            f"the library has no incident '{incident}'",
+            hint=did_you_mean(incident, files_by_id()) or "See: pilotage check coverage.",
+        )
+    found = chosen(
+        known.values(),
+        severities=severities,
+        families=families,
+        incident=incident or "",
+        words=" ".join(words),
+    )
     incidents = incidents_of(found)
     if output == "json":
         say_json([check_value(one, incidents) for one in found])
@@ -68,7 +93,7 @@ def list_(family: str | None, ground: Ground, output: str) -> None:
         none = "your own" if one.own else "documentation only"
         for line in cited_lines(one.cited, incidents) or [none]:
             say(out, line, "dim", indent=4)
-    say(out, counted(len(found), "check"))
+    say(out, counted(len(found), "check") if found else "no check fits")
 
 
 @click.command()
