@@ -20,6 +20,12 @@ def printable(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
+def kind_of(value: object) -> str:
+    """What a decoded JSON or YAML value is, in the words of whoever wrote the file."""
+    names = {str: "a text", bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
+    return names.get(type(value), "a number" if isinstance(value, int | float) else "something else")
+
+
 def shorten(text: str, limit: int) -> str:
     """The text cut at a word boundary to at most `limit` characters, with an ellipsis where it was cut."""
     if len(text) <= limit:

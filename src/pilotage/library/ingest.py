@@ -67,7 +67,8 @@ class Report:
         new, changed, unchanged: number of records.
         redacted: number of places that were blacked out.
         alike: possible duplicates; reported, never merged.
-        unknown: slugs that the vocabulary does not know -> how often.
+        unknown: slugs that the vocabulary does not know, as `components: ingres` -> how often.
+        nearest: the same slugs -> which known ones are near.
     """
 
     new: int = 0
@@ -76,6 +77,7 @@ class Report:
     redacted: int = 0
     alike: list[Likeness] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
+    nearest: dict[str, str] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -232,5 +234,8 @@ def _count(
     report.alike += alike
     for note in notes:
         if note.kind == "unknown-slug":
-            key = f"{note.target}: {note.source}" if note.target else note.source
+            # The same slug at another place of a list is the same mistake.
+            name = ".".join(part for part in note.target.split(".") if not part.isdigit())
+            key = f"{name}: {note.source}" if name else note.source
             report.unknown[key] = report.unknown.get(key, 0) + 1
+            report.nearest[key] = note.why

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pilotage.core.errors import InvalidInput
+from pilotage.core.text import kind_of
 from pilotage.library import languages
 
 SCHEMA_VERSION = 1
@@ -359,7 +360,7 @@ def read_record(document: object, *, where: str = "record") -> Record:
     """
     if not isinstance(document, dict):
         raise InvalidInput(
-            f"{where}: an incident must be an object, found {type(document).__name__}",
+            f"{where}: an incident must be an object, found {kind_of(document)}",
             hint="See `pilotage library new` for the form.",
         )
     try:
@@ -385,14 +386,6 @@ _EXPECTED = {
     "int_parsing": "a whole number",
     "int_from_float": "a whole number",
 }
-_FOUND = {
-    str: "a text",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
-}
 
 
 def problems_of(error: ValidationError) -> list[tuple[str, str]]:
@@ -404,7 +397,7 @@ def _said(item: Any) -> str:
     kind, given = item["type"], item["input"]
     limits = item.get("ctx", {})
     if kind in _EXPECTED:
-        return f"must be {_EXPECTED[kind]}, found {_FOUND.get(type(given), 'nothing')}"
+        return f"must be {_EXPECTED[kind]}, found {kind_of(given)}"
     said = {
         "missing": "is missing",
         "literal_error": f"must be one of {limits.get('expected')}",

@@ -254,7 +254,13 @@ def test_unknown_slugs_are_told_and_kept(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text(
         json.dumps({"id": "one-1", "components": ["cordns"]}), encoding="utf-8"
     )
-    assert "unknown slug" in cli("import", "one.json").out
+    told = cli("import", "one.json").out
+    assert (
+        "unknown slug components: cordns; kept, but no term of the vocabulary (nearest known: coredns)"
+        in told
+    )
     again = cli("import", "one.json", "--dry-run", "-o", "json").json()
-    assert again["unknown_slugs"][0]["times"] == 1
+    assert again["unknown_slugs"] == [
+        {"slug": "components: cordns", "times": 1, "why": "nearest known: coredns"}
+    ]
     assert cli("show", "one-1", "-o", "json").json()["components"] == ["cordns"]

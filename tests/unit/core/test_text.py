@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilotage.core.text import did_you_mean, kebab, nearest, normalise, printable, shorten
+from pilotage.core.text import did_you_mean, kebab, kind_of, nearest, normalise, printable, shorten
 
 
 def test_decomposed_hangul_equals_composed() -> None:
@@ -43,3 +44,22 @@ def test_nearest_says_nothing_when_nothing_is_near() -> None:
 
 def test_did_you_mean_lists_all_of_few() -> None:
     assert did_you_mean("qqq", ["text", "json"]) == "Known are: json, text."
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("a", "a text"),
+        (True, "true or false"),
+        (1, "a number"),
+        (1.5, "a number"),
+        ([], "a list"),
+        ({}, "an object"),
+    ],
+)
+def test_a_value_is_called_as_its_author_would(value: object, said: str) -> None:
+    assert kind_of(value) == said
+
+
+def test_null_is_called_null() -> None:
+    assert kind_of(None) == "null"

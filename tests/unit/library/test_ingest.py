@@ -187,10 +187,16 @@ def test_a_dry_run_tells_everything_and_keeps_nothing(store: Store) -> None:
 
 
 def test_unknown_slugs_are_counted(store: Store) -> None:
-    notes = [Note("unknown-slug", "ingres", "components"), Note("unknown-slug", "foo"), Note("dropped", "x")]
+    notes = [
+        Note("unknown-slug", "ingres", "components.0", "nearest known: ingress"),
+        Note("unknown-slug", "foo"),
+        Note("dropped", "x"),
+    ]
+    elsewhere = Note("unknown-slug", "ingres", "components.3", "nearest known: ingress")
     report = Ingest(store, VOCABULARY).run(
-        [candidate(record("a"), "a", *notes), candidate(record("b"), "b", notes[0])]
+        [candidate(record("a"), "a", *notes), candidate(record("b"), "b", elsewhere)]
     )
+    assert report.nearest == {"components: ingres": "nearest known: ingress", "foo": ""}
     assert report.unknown == {"components: ingres": 2, "foo": 1}
 
 

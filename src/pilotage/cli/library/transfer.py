@@ -164,7 +164,10 @@ def _report_json(
         "unchanged": report.unchanged,
         "redacted": report.redacted,
         "alike": [{"id": a.id, "other": a.other, "why": a.why} for a in report.alike],
-        "unknown_slugs": [{"slug": slug, "times": times} for slug, times in sorted(report.unknown.items())],
+        "unknown_slugs": [
+            {"slug": slug, "times": times, "why": report.nearest[slug]}
+            for slug, times in sorted(report.unknown.items())
+        ],
         "skipped_files": [{"file": name, "why": why} for name, why in skipped],
     }
     if dry_run:
@@ -203,7 +206,8 @@ def _say_report(report: Report, items: list[Item], skipped: list[tuple[str, str]
         say(out, f"redacted {counted(report.redacted, 'place')}")
     for slug, times in sorted(report.unknown.items()):
         often = f" ({times} times)" if times > 1 else ""
-        say(out, f"unknown slug {slug}{often}; kept, but no term of the vocabulary", "yellow")
+        near = f" ({report.nearest[slug]})" if report.nearest[slug] else ""
+        say(out, f"unknown slug {slug}{often}; kept, but no term of the vocabulary{near}", "yellow")
     for alike in report.alike[:_SHOWN_ALIKE]:
         say(out, f"maybe the same: {alike.id} and {alike.other} ({alike.why}); both kept", "yellow")
     if len(report.alike) > _SHOWN_ALIKE:

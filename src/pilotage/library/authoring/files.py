@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pilotage.core.errors import InvalidInput
+from pilotage.core.text import kind_of
 from pilotage.library.decoding.json_places import line_column, places
 from pilotage.library.decoding.strict_json import decode_text, parse
 from pilotage.library.decoding.strict_yaml import Duplicate, parse_all
@@ -74,6 +75,10 @@ def load_file(data: bytes, name: str) -> tuple[list[Loaded], list[Mistake]]:
     mistakes: list[Mistake] = []
     if len(data) > _MAX_BYTES:
         return [], [Mistake(1, 1, f"larger than {_MAX_BYTES // 2**20} MiB", "split it")]
+    if data.startswith(b"PK\x03\x04"):
+        return [], [
+            Mistake(1, 1, "this is a zip", "unpack it, or try `pilotage library import FILE --dry-run`")
+        ]
     try:
         text = decode_text(data, name).removeprefix("\ufeff")
     except InvalidInput as error:
@@ -88,7 +93,7 @@ def load_file(data: bytes, name: str) -> tuple[list[Loaded], list[Mistake]]:
 def _is_object(one: Loaded, mistakes: list[Mistake]) -> bool:
     if isinstance(one.value, dict):
         return True
-    kind = type(one.value).__name__
+    kind = kind_of(one.value)
     line, column = one.place(())
     mistakes.append(
         Mistake(line, column, f"a record must be an object, found {kind}", "write `key: value` pairs")

@@ -86,3 +86,10 @@ def _key(level: _Level, string: str, offset: int) -> Place:
     level.key = key
     level.wants_key = False
     return Place((*level.path, key), offset, duplicate)
+
+
+def complaint(error: json.JSONDecodeError) -> str:
+    """What the scanner of the json module stumbled over, in plain words."""
+    if error.msg.startswith("Invalid control character"):
+        return "not JSON: a raw line break or control character in a text (write \\n or \\u00XX)"
+    return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Never
 
 from pilotage.core.errors import InvalidInput
-from pilotage.library.decoding.json_places import first_duplicate, line_column, places
+from pilotage.library.decoding.json_places import complaint, first_duplicate, line_column, places
 
 MAX_DEPTH = 200
 """How deeply lists and objects may lie within each other."""
@@ -28,6 +28,7 @@ _TAIL = 16
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _PLAIN_JSON = "Write plain JSON (RFC 8259) in UTF-8; `python -m json.tool FILE` finds most mistakes."
+_NO_NUMBER = "Write null for a number that is not known, or the number as a text in quotes."
 _SPLIT = "Split it, or check that a line break or a bracket is not missing."
 
 
@@ -181,8 +182,8 @@ def _place_of(at: _At, text: str, offset: int) -> str:
     return f"{at.name}:{line + at.line - 1}:{column + (at.column - 1 if line == 1 else 0)}"
 
 
-def _problem(at: _At, text: str, offset: int, what: str) -> InvalidInput:
-    return InvalidInput(f"{_place_of(at, text, offset)}: {what}", hint=_PLAIN_JSON)
+def _problem(at: _At, text: str, offset: int, what: str, hint: str = _PLAIN_JSON) -> InvalidInput:
+    return InvalidInput(f"{_place_of(at, text, offset)}: {what}", hint=hint)
 
 
 def _explain(error: Exception, text: str, at: _At) -> InvalidInput:
@@ -190,16 +191,18 @@ def _explain(error: Exception, text: str, at: _At) -> InvalidInput:
     if isinstance(error, json.JSONDecodeError):
         if not text.strip():
             return _problem(at, text, 0, "there is no JSON here")
-        return _problem(at, text, error.pos, f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}")
+        return _problem(at, text, error.pos, complaint(error))
     if isinstance(error, RecursionError):
         return _too_deep(text, at)
     if isinstance(error, _DuplicateError):
         place = first_duplicate(text)
         key = place.path[-1] if place else ""
-        return _problem(at, text, place.offset if place else 0, f"duplicate key '{key}'")
+        offset = place.offset if place else 0
+        return _problem(at, text, offset, f"duplicate key '{key}'", "Keep one of the two.")
     if isinstance(error, _ConstantError):
         number = str(error)
-        return _problem(at, text, _outside_strings(text, number), f"{number[:40]} is no JSON number")
+        offset = _outside_strings(text, number)
+        return _problem(at, text, offset, f"{number[:40]} is no JSON number", _NO_NUMBER)
     return _problem(at, text, 0, "a number has too many digits")
 
 
@@ -492,7 +495,5 @@ def _explain_in_window(error: Exception, window: _Text) -> InvalidInput:
             return _problem(
                 window.here(), text, len(text.rstrip()), "the list does not end: the file is cut off"
             )
-        moved = error.pos - window.position
-        what = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        return _problem(window.here(), text, moved, what)
+        return _problem(window.here(), text, error.pos - window.position, complaint(error))
     return _explain(error, text, window.here())

@@ -122,7 +122,7 @@ class Archive:
         importer = choose(source.name, source.head, self._importers)
         if importer is not None:
             yield from distinct(importer.read(source))
-        elif not source.head:
+        elif source.blank:
             self._on_skip(source.name, "the file is empty")
         elif self.detects(source.name, source.head):
             self._on_skip(source.name, "an archive within; import it by itself")

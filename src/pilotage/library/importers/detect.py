@@ -116,7 +116,7 @@ def _open_one(
 
 
 def _read(source: Source, wanted: Importer | None, archive: Archive) -> Iterator[Candidate]:
-    if not source.head:
+    if source.blank:
         raise InvalidInput(f"{source.name}: the file is empty", hint="There is nothing to import.")
     if archive.detects(source.name, source.head):
         return archive.read(source)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pilotage.core.errors import InvalidInput
-from pilotage.core.text import kebab, normalise
+from pilotage.core.text import kebab, kind_of, normalise
 from pilotage.library.importers.model import Note
 from pilotage.library.interval import format_interval
 from pilotage.library.record import ID_PATTERN, complete
@@ -29,7 +29,7 @@ class Fields:
     def __init__(self, value: Any, place: str, prefix: str = "") -> None:
         if not isinstance(value, dict):
             raise InvalidInput(
-                f"{place}: expected an object, found {type(value).__name__}",
+                f"{place}: expected an object, found {kind_of(value)}",
                 hint="Check that the file is of the format that was asked for.",
             )
         self._value: dict[str, Any] = value
@@ -44,7 +44,7 @@ class Fields:
         if isinstance(value, str) and value.strip():
             return value
         if value not in (None, "") and not isinstance(value, str):
-            self.dropped(key, f"expected a text, found {type(value).__name__}")
+            self.dropped(key, f"expected a text, found {kind_of(value)}")
         return None
 
     def objects(self, key: str) -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ class Fields:
         if value is None:
             return []
         if not isinstance(value, list):
-            self.dropped(key, f"expected a list, found {type(value).__name__}")
+            self.dropped(key, f"expected a list, found {kind_of(value)}")
             return []
         found = [item for item in value if isinstance(item, dict)]
         if len(found) < len(value):

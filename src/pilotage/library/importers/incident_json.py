@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pilotage.core.errors import InvalidInput
+from pilotage.core.text import kind_of
 from pilotage.library.decoding.strict_json import read_items
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import shape_of
@@ -38,7 +39,7 @@ class IncidentJson:
             place = f"{source.name}:{item.line}"
             if not isinstance(item.value, dict):
                 raise InvalidInput(
-                    f"{place}: incident {item.number} must be an object, found {type(item.value).__name__}",
+                    f"{place}: incident {item.number} must be an object, found {kind_of(item.value)}",
                     hint="A file holds one incident object, a list of them, or one a line.",
                 )
             if not isinstance(item.value.get("id"), str):

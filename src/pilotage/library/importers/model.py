@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal, Protocol
@@ -69,6 +70,11 @@ class Source:
     name: str
     head: bytes
     stream: BinaryIO
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing but white space is in the file; a byte order mark does not count."""
+        return len(self.head) < HEAD_BYTES and not self.head.removeprefix(codecs.BOM_UTF8).strip()
 
     def read_all(self, limit: int = MAX_DOCUMENT_BYTES) -> bytes:
         """All bytes of a file that is read as a whole.

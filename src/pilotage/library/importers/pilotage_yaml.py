@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pilotage.core.errors import InvalidInput
+from pilotage.core.text import kind_of
 from pilotage.library.decoding.strict_yaml import load_all
 from pilotage.library.importers.model import Candidate, Source
 from pilotage.library.importers.sniff import front_matter, shape_of
@@ -40,7 +41,7 @@ class PilotageYaml:
             place = f"{source.name}:{document.line}"
             if not isinstance(document.value, dict):
                 raise InvalidInput(
-                    f"{place}: a record must be a mapping, found {type(document.value).__name__}",
+                    f"{place}: a record must be `key: value` lines, found {kind_of(document.value)}",
                     hint="See `pilotage library new` for the form.",
                 )
             if not isinstance(document.value.get("id"), str):

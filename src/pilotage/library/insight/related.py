@@ -246,7 +246,7 @@ def related(  # noqa: PLR0913 - audience, language and page belong to every ques
     stamps = store.stamps([id], audience)
     own = next(iter(shelf.of(stamps.values()).values()), None)
     if own is None:
-        raise NotFound(f"no record '{id}'", hint=did_you_mean(id, store.ids(audience)))
+        raise NotFound(f"no record '{id}'", hint=did_you_mean(id, store.ids(audience)) or "Search finds ids.")
     candidates = store.stamps(_candidates(store, own, rarity, audience), audience)
     found = shelf.of(candidates.values())
     others = [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,12 @@ def test_paths_that_are_not_there(tmp_path):
         validate_file(tmp_path / "x.yaml", {})
     with pytest.raises(InvalidInput, match="no YAML or JSON file"):
         validate_paths([tmp_path], {})
+
+
+def test_a_zip_is_called_a_zip(tmp_path: Path) -> None:
+    path = tmp_path / "records.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.json", "{}")
+    [found] = validate_file(path, KNOWN)
+    assert found.message == "this is a zip"
+    assert "unpack it" in found.instead

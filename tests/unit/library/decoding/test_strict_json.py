@@ -28,7 +28,7 @@ def items(data: bytes) -> list[object]:
         (b'{"\\udc00": 1}', "f.json:1:1: the value holds the key"),
         (b'{"a": 1', "f.json:1:8: not JSON"),
         (b'{"a": 1} x', "f.json:1:10: there is text behind the end"),
-        (b'{"a": "\n"}', "f.json:1:8: not JSON: invalid control character"),
+        (b'{"a": "\n"}', "f.json:1:8: not JSON: a raw line break or control character in a text"),
         (b"", "f.json:1:1: there is no JSON here"),
         (b"[" * 500 + b"]" * 500, "nested more than 200 levels"),
         (b"[" * 100_000, "nested more than 200 levels"),

@@ -61,7 +61,7 @@ def test_a_broken_file_gets_the_error_of_its_format(tmp_path):
         read(path)
     path = tmp_path / "r.json"
     path.write_text("[1]")
-    with pytest.raises(InvalidInput, match="must be an object, found int"):
+    with pytest.raises(InvalidInput, match="must be an object, found a number"):
         read(path)
     path.write_text('{"id": 5}')
     with pytest.raises(InvalidInput, match="has no id"):
@@ -117,9 +117,10 @@ def test_paths_disappoint_with_one_clear_error_each(tmp_path):
         read("a\0b")
     with pytest.raises(NotFound):
         read("x" * 5000)
-    (tmp_path / "empty").touch()
-    with pytest.raises(InvalidInput, match="is empty"):
-        read(tmp_path / "empty")
+    for nothing in (b"", b" \n", b"\xef\xbb\xbf\r\n"):
+        (tmp_path / "empty.json").write_bytes(nothing)
+        with pytest.raises(InvalidInput, match="is empty"):
+            read(tmp_path / "empty.json")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

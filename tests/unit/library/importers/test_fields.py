@@ -111,14 +111,14 @@ def test_wrong_types_are_noted_not_guessed():
     assert fields.objects("b") == []
     assert fields.objects("d") == [{}]
     assert {(n.source, n.why) for n in fields.notes()} == {
-        ("a", "expected a text, found int"),
-        ("b", "expected a list, found str"),
+        ("a", "expected a text, found a number"),
+        ("b", "expected a list, found a text"),
         ("c", "empty"),
         ("d", "1 items are no objects"),
         ("e", "empty"),
         ("f", "empty"),
     }
-    with pytest.raises(InvalidInput, match="expected an object, found list"):
+    with pytest.raises(InvalidInput, match="expected an object, found a list"):
         Fields([], "f.json")
 
 
