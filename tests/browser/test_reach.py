@@ -70,13 +70,14 @@ def test_filters_and_long_kinds_fit_a_phone(page: Page, site: str) -> None:
     rows = page.evaluate(
         """() => {
             const range = document.createRange(), rows = {};
-            for (const text of document.querySelectorAll('.facts dd')[0].querySelector('span').childNodes)
+            const texts = document.createTreeWalker(document.querySelector('.facts dd'), NodeFilter.SHOW_TEXT);
+            for (let text = texts.nextNode(); text; text = texts.nextNode())
                 for (let at = 0; at < text.length; at++) {
                     range.setStart(text, at); range.setEnd(text, at + 1);
                     const top = Math.round(range.getBoundingClientRect().top);
                     rows[top] = (rows[top] || '') + text.data[at];
                 }
-            return Object.values(rows).map(row => row.trim());
+            return Object.values(rows).map(row => row.trim()).filter(Boolean);
         }"""
     )
     assert len(rows) > 1

@@ -296,7 +296,8 @@ def organisation(reader: Reader, slug: str, *, limit: int, cursor: str | None = 
     counts = reader.catalogue.store.facets(Filters(withdrawn=True), reader.audience).get("organisation", {})
     known = reader.catalogue.vocabulary.of("organisations")
     if not counts.get(slug) and slug not in known:
-        raise NotFound(f"no organisation '{slug}'", hint=did_you_mean(slug, [*counts, *known]))
+        hint = did_you_mean(slug, [*counts, *known]) or "The list of organisations has all slugs."
+        raise NotFound(f"no organisation '{slug}'", hint=hint)
     filters = Filters(all_of=(("organisation", slug),))
     part = incidents(reader, filters, limit=limit, cursor=cursor)
     found = _organisation(reader, slug, part["total"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +12,10 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from pilotage.core.errors import PilotageError, UserError
-from pilotage.core.text import did_you_mean
+from pilotage.core.text import did_you_mean, nearest
 from pilotage.web.mcp.budget import wire
 from pilotage.web.mcp.descriptions import DESCRIPTIONS, TITLES
 from pilotage.web.mcp.reading import clean
@@ -22,6 +24,7 @@ from pilotage.web.mcp.schemas import for_answers, for_arguments
 _LOG = structlog.get_logger()
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 _LONGEST_TOLD = 1500
+_QUOTED = re.compile(r"'([^']*)'")
 
 
 class LibraryTool(Tool):
@@ -82,10 +85,18 @@ def message_of(error: PilotageError) -> str:
 
 def _wrong_arguments(name: str, error: ValidationError) -> str:
     found = [
-        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg'][:1].lower()}{item['msg'][1:]}"
-        for item in error.errors(include_url=False, include_context=False, include_input=False)
+        f"{'.'.join(str(part) for part in item['loc'])}: {_wrong_argument(item)}"
+        for item in error.errors(include_url=False)
     ]
     return f"{name} cannot take these arguments: {'; '.join(found)}."
+
+
+def _wrong_argument(item: ErrorDetails) -> str:
+    said = item["msg"][:1].lower() + item["msg"][1:]
+    if item["type"] != "literal_error":
+        return said
+    near = nearest(str(item["input"])[:60], _QUOTED.findall(item["ctx"]["expected"]))
+    return f"{said}; nearest: {', '.join(near)}" if near else said
 
 
 def _told(text: str) -> str:

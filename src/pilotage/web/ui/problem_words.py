@@ -79,6 +79,7 @@ SENTENCES: dict[str, str] = {
     "It has 1 to {}.": "개정은 1부터 {}까지 있다.",
     "They are counted from 1.": "개정은 1부터 센다.",
     "Search finds ids.": "검색하면 식별자를 찾을 수 있다.",
+    "The list of organisations has all slugs.": "조직 목록에 모든 식별자가 있다.",
     "The list of checks has all ids.": "점검 목록에 모든 식별자가 있다.",
     "`pilotage library vocab` lists the terms.": "어휘 페이지에 모든 용어가 있다.",
     "Write facet=value; facets are {}.": "패싯=값으로 쓴다. 패싯: {}",

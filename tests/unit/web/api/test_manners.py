@@ -51,6 +51,7 @@ def problem(client: TestClient, path: str, status: int, method: str = "GET") -> 
         ("/search?offset=99999999999999999999", 400, "invalid-input", "openapi.json"),
         ("/search?q=component:cordns", 400, "unknown-term", "coredns"),
         ("/changes?since=WzFd", 400, "invalid-input", "next"),
+        ("/organisations/qqqqqqq", 404, "not-found", "list of organisations"),
         ("/organisations?cursor=W10", 400, "invalid-input", "next"),
         ("/topics?facet=nonsense", 400, "invalid-input", "facet=value"),
         ("/statistics/matrix?first=componnt", 400, "unknown-term", "component"),

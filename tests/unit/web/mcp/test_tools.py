@@ -160,6 +160,7 @@ def test_vocab_has_a_cut_off(server: MCPServer) -> None:
         ("list_incidents", {"cursor": "nonsense"}, "cursor"),
         ("get_incident", {"id": "acme-2021-coredns-oom"}, f"Did you mean '{COREDNS_ID}'"),
         ("get_incident", {"id": COREDNS_ID, "sections": ["mechanisms"]}, "'mechanism'"),
+        ("get_incident", {"id": COREDNS_ID, "sections": ["mechanisms"]}, "nearest: mechanism"),
         ("related_incidents", {"id": COREDNS_ID[:-1]}, f"Did you mean '{COREDNS_ID}'"),
         ("get_topic", {"terms": []}, "terms"),
         ("get_topic", {"terms": ["root_cause=sofwtare-buq"]}, "software-bug"),
