@@ -354,7 +354,7 @@ def test_a_library_of_private_records_only_is_searched(store):
 
 def test_a_transaction_that_failed_takes_nothing_more(store):
     broken = new(document(2))
-    broken.entry.columns["name"] = None
+    broken.entry.columns["name"] = 5
 
     def carry_on(writer):
         with pytest.raises((StoreError, AttributeError)):

@@ -213,7 +213,8 @@ def _no_text(file: SourceFile) -> str:
         return (
             "it is empty: the command before the pipe wrote nothing" if file.name == STDIN else "it is empty"
         )
-    return "it is no text: it holds zero bytes" if "\0" in file.text else ""
+    # What stands before one in a later document is read, as kubectl would apply it.
+    return "it is no text: it holds zero bytes" if "\0" in file.text.partition("\n---")[0] else ""
 
 
 def _decoded(content: bytes) -> str:
