@@ -40,8 +40,9 @@ def test_the_address_is_shown_without_its_password(postgres_server):
 
 
 def test_nobody_listening_is_unreachable():
-    with pytest.raises(Unreachable):
+    with pytest.raises(Unreachable) as caught:
         opened("postgresql://postgres@127.0.0.1:1/postgres")
+    assert "\n" not in caught.value.message
 
 
 def test_a_database_that_takes_no_writes_is_read_only(postgres_server):

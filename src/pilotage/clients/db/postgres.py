@@ -96,7 +96,7 @@ def translated(where: str) -> Iterator[None]:
 
 def _our_error(error: psycopg.Error, where: str) -> PilotageError:
     code = error.sqlstate or ""
-    said = str(error).strip()
+    said = _said(error)
     if code in _KINDS:
         kind, message, hint = _KINDS[code]
         return kind(f"{where}: {message} ({said})", hint=hint)
@@ -105,8 +105,13 @@ def _our_error(error: psycopg.Error, where: str) -> PilotageError:
     return StoreError(f"{where}: the database gave an error ({said})", hint=_AGAIN)
 
 
+def _said(error: psycopg.Error) -> str:
+    """The server's words in one line: libpq sets advice and places on lines of their own."""
+    return " ".join(str(error).split())
+
+
 def _connect_error(error: psycopg.OperationalError, where: str) -> PilotageError:
-    said = str(error).strip()
+    said = _said(error)
     if any(words in said.lower() for words in _UNREACHABLE):
         return Unreachable(
             f"{where}: the server does not answer ({said})", hint="Check host, port and that the server runs."

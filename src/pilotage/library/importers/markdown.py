@@ -35,6 +35,7 @@ _LOOKED_FOR = {
     "action_items": "action_items",
 }
 _NAME = re.compile(r"\.(?:md|markdown|mdown)$", re.IGNORECASE)
+_KIND_OPEN = "whether of the incident or of its publication is not stated"
 _STEM = re.compile(r"(?:^|[/!])([^/!]+?)(?:\.[A-Za-z]+)?$")
 
 
@@ -158,6 +159,10 @@ def _document(
     document["id"] = make_id(
         org or "incident", document.get("date"), title or (stem.group(1) if stem else name)
     )
+    if silent:
+        # Only now: the id is made of the title, which holds the day already.
+        named = {"the title": title or "", "the name of the file": stem.group(1) if stem else ""}
+        silent = _date_in_a_name(named, document, gathered.notes)
     if title:
         document["title"] = text_of(title)
     else:
@@ -189,11 +194,20 @@ def _date(first: dict[str, tuple[str, str]], document: dict[str, Any], notes: li
         day = date_in(value)
         if day:
             document |= {"date": day, "date_kind": kind, "date_precision": "day"}
-            why = "" if kind else "whether of the incident or of its publication is not stated"
-            notes.append(Note("mapped", label, "date", why))
+            notes.append(Note("mapped", label, "date", "" if kind else _KIND_OPEN))
             return []
         if value:
             notes.append(Note("dropped", label, "", "no date that can be read; write YYYY-MM-DD"))
+    return ["date"]
+
+
+def _date_in_a_name(named: dict[str, str], document: dict[str, Any], notes: list[Note]) -> list[str]:
+    """Set the date from the first of the names that holds a day, as in `2024-03-02-checkout.md`."""
+    for label, name in named.items():
+        if day := date_in(name):
+            document |= {"date": day, "date_kind": None, "date_precision": "day"}
+            notes.append(Note("mapped", label, "date", _KIND_OPEN))
+            return []
     return ["date"]
 
 

@@ -253,3 +253,21 @@ def test_a_large_list_is_handed_on_item_by_item(tmp_path):
     assert next(candidates).document["id"] == "a-0"
     with pytest.raises(InvalidInput):
         list(candidates)
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "day", "told"),
+    [
+        ("a.md", "결제 API 장애 (2024-03-02)", "2024-03-02", "the title"),
+        ("a.md", "Checkout down on March 3, 2021", "2021-03-03", "the title"),
+        ("2020-05-12-checkout.md", "Checkout down", "2020-05-12", "the name of the file"),
+        ("a.md", "Checkout down", None, None),
+    ],
+)
+def test_a_day_in_the_title_or_name_is_the_date_when_no_label_states_one(tmp_path, name, title, day, told):
+    path = tmp_path / name
+    path.write_text(f"# {title}\n\n## Summary\nIt broke.\n\n## Impact\nMuch.\n", encoding="utf-8")
+    (found,) = read(path)
+    assert (found.document["date"], found.document["date_kind"]) == (day, None)
+    assert [note.source for note in found.notes if note.target == "date"] == ([told] if told else [])
+    assert ("date" in found.document["provenance"]) == (day is None)
