@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pilotage.checks.own.reading import read_files
-from pilotage.checks.policies.from_rules import policy_of
+from pilotage.checks.policies.from_own import policy_of
 from pilotage.checks.policies.writing import Binding, Telling, objects_of
 from pilotage.cli.main import run
 from rig.kube_control_plane import ControlPlane, control_plane, wait_until

@@ -17,8 +17,8 @@ from pilotage.checks.choosing import chosen
 from pilotage.checks.model import Answer, Check
 from pilotage.checks.own.checks import check_of, prove
 from pilotage.checks.own.evaluation import Evaluator, Limits
+from pilotage.checks.own.model import OwnCheck
 from pilotage.checks.own.reading import read_files, read_texts
-from pilotage.checks.own.rule import Rule
 from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_text
 from pilotage.checks.registry import all_checks
@@ -80,10 +80,10 @@ class Offer:
         accepts: whether a request may bring checks of its own.
     """
 
-    def __init__(self, own: Sequence[Rule] = (), *, accepts: bool = False) -> None:
+    def __init__(self, own: Sequence[OwnCheck] = (), *, accepts: bool = False) -> None:
         self.accepts = accepts
         self._own = tuple(own)
-        told = {rule.stated.id: check_of(rule, Evaluator()) for rule in own}
+        told = {one.stated.id: check_of(one, Evaluator()) for one in own}
         self.checks: Mapping[str, Check] = dict(sorted({**all_checks(), **told}.items()))
         """All of them by id, to be told of. To run them, see `running`."""
 
@@ -115,13 +115,13 @@ class Offer:
             UserError: further checks are not accepted here.
             InvalidInput: they are wrong.
         """
-        rules = [*self._own, *self._read(sent)]
+        checks = [*self._own, *self._read(sent)]
         with Evaluator(limits or Limits()) as evaluator:
-            prove(rules[len(self._own) :], evaluator)
-            own = {rule.stated.id: check_of(rule, evaluator) for rule in rules}
+            prove(checks[len(self._own) :], evaluator)
+            own = {one.stated.id: check_of(one, evaluator) for one in checks}
             yield dict(sorted({**all_checks(), **own}.items()))
 
-    def _read(self, sent: str) -> list[Rule]:
+    def _read(self, sent: str) -> list[OwnCheck]:
         if not sent.strip():
             return []
         if not self.accepts:
@@ -131,10 +131,10 @@ class Offer:
             )
         if len(sent.encode("utf-8", "surrogateescape")) > MOST_OWN_BYTES:
             raise TooLarge(f"the own checks are longer than {MOST_OWN_BYTES} bytes", hint=_ELSEWHERE)
-        rules = read_texts([(_OWN_NAME, sent)], self.checks)
-        if len(rules) > MOST_OWN_CHECKS:
+        checks = read_texts([(_OWN_NAME, sent)], self.checks)
+        if len(checks) > MOST_OWN_CHECKS:
             raise TooLarge(f"there are more than {MOST_OWN_CHECKS} own checks", hint=_ELSEWHERE)
-        return rules
+        return checks
 
     def check_text(self, question: Question, *, seconds: float = MOST_SECONDS) -> Report:
         """The report on a text. Nothing is written, no file is opened and no program of others is started.

@@ -14,7 +14,7 @@ from pilotage.checks.own.evaluation import Asked, Evaluator, Question
 from pilotage.checks.own.lowering import functions_of, lowered, unfolded
 from pilotage.checks.own.parser import parse
 from pilotage.checks.own.reading import read_text
-from pilotage.checks.policies.from_rules import policy_of
+from pilotage.checks.policies.from_own import policy_of
 from pilotage.checks.policies.policy import RESOURCES, NotExpressible, Policy
 from pilotage.checks.policies.shipped import shipped_policies, stated_reasons, why_not
 from pilotage.checks.policies.writing import Binding, Telling, as_yaml, objects_of

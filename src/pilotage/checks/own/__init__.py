@@ -1,1 +1,1 @@
-"""Checks that users write themselves: rules in YAML, expressions in CEL."""
+"""Checks that users write themselves: in YAML, expressions in CEL."""

@@ -1,4 +1,4 @@
-"""Makes checks of users' rules: with the same answers and ignores as those that are shipped."""
+"""Makes runnable checks of what users wrote: with the same answers and ignores as those that are shipped."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from pilotage.checks.model import OWN, Answer, Answers, Check, Cited, Gap, NotApplicable, Pass, Unknown
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.own.evaluation import Asked, Evaluator, Limits, NoAnswer
+from pilotage.checks.own.model import Held, OwnCheck
 from pilotage.checks.own.reading import RELATIONS, read_files
-from pilotage.checks.own.rule import Held, Rule
 from pilotage.checks.own.views import Unseen, variables_of, without_nulls
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, dotted
@@ -33,46 +33,46 @@ def own_checks(
     Args:
         paths: files and folders of checks.
         taken: ids that they may not have.
-        limits: what the evaluation of a rule for an object may take.
+        limits: what the evaluation of a check for an object may take.
 
     Raises:
         InvalidInput: a file is wrong.
         MissingExtra: the CEL library is not installed.
     """
-    rules = read_files(paths, taken)
+    checks = read_files(paths, taken)
     with Evaluator(limits or Limits()) as evaluator:
-        prove(rules, evaluator)
-        yield {rule.stated.id: check_of(rule, evaluator) for rule in rules}
+        prove(checks, evaluator)
+        yield {own.stated.id: check_of(own, evaluator) for own in checks}
 
 
-def prove(rules: Sequence[Rule], evaluator: Evaluator) -> None:
+def prove(checks: Sequence[OwnCheck], evaluator: Evaluator) -> None:
     """Has all expressions compiled, so that what the library cannot read is told before anything is checked.
 
     Raises:
         InvalidInput: it cannot read one.
     """
-    for rule in rules:
+    for own in checks:
         try:
-            evaluator.prove(rule.question)
+            evaluator.prove(own.question)
         except NoAnswer as error:
             raise InvalidInput(
-                f"{rule.place}: {rule.stated.id}: an expression cannot be read: {error}",
+                f"{own.place}: {own.stated.id}: an expression cannot be read: {error}",
                 hint="Write it in another way.",
             ) from error
 
 
-def check_of(rule: Rule, evaluator: Evaluator) -> Check:
-    """The check that asks a rule."""
-    stated = rule.stated
+def check_of(own: OwnCheck, evaluator: Evaluator) -> Check:
+    """The check that asks what a user wrote."""
+    stated = own.stated
 
     def look(scene: Scene) -> Answers:
-        subjects = _subjects(rule, scene)
+        subjects = _subjects(own, scene)
         while objects := list(itertools.islice(subjects, _AT_ONCE)):
-            yield from _answers(rule, objects, scene, evaluator)
+            yield from _answers(own, objects, scene, evaluator)
 
     kinds = [one.kind for one in stated.kinds]
     grouped = [f"{one.kind}.{one.group}" for one in stated.kinds if one.group]
-    needs = dict.fromkeys(kind for name in sorted(rule.uses) for kind in RELATIONS.get(name, ()))
+    needs = dict.fromkeys(kind for name in sorted(own.uses) for kind in RELATIONS.get(name, ()))
     return Check(
         id=stated.id,
         title=stated.title,
@@ -84,16 +84,16 @@ def check_of(rule: Rule, evaluator: Evaluator) -> Check:
         about=(*kinds, *grouped),
         needs=tuple(kind for kind in needs if kind not in kinds),
         chart_severity=stated.chart_severity,
-        written=lambda: _page(rule),
+        written=lambda: _page(own),
         look=look,
         family=OWN,
     )
 
 
-def _page(rule: Rule) -> dict[str, str]:
-    stated = rule.stated
+def _page(own: OwnCheck) -> dict[str, str]:
+    stated = own.stated
     kinds = ", ".join(one.kind for one in stated.kinds)
-    asked = "\n".join(f"- `{one.stated.expression.strip()}`" for one in rule.held)
+    asked = "\n".join(f"- `{one.stated.expression.strip()}`" for one in own.held)
     what = (
         stated.what
         or f"Looks at {kinds} and holds {'each item of ' + stated.each if stated.each else 'each'} to:"
@@ -101,15 +101,15 @@ def _page(rule: Rule) -> dict[str, str]:
     none = "None is named." if not (stated.incidents or stated.alike) else "See the incidents that it cites."
     return {
         "What it does": what if stated.what else f"{what}\n\n{asked}",
-        "Why it matters": stated.why or f"A rule of your own, in {rule.place}.",
+        "Why it matters": stated.why or f"A check of your own, in {own.place}.",
         "Incidents": none,
         "Fix": stated.fix,
-        "References": "\n".join(f"- {one}" for one in stated.references) or f"- {rule.place}",
+        "References": "\n".join(f"- {one}" for one in stated.references) or f"- {own.place}",
     }
 
 
-def _subjects(rule: Rule, scene: Scene) -> Iterator[KubeObject]:
-    for kind in rule.stated.kinds:
+def _subjects(own: OwnCheck, scene: Scene) -> Iterator[KubeObject]:
+    for kind in own.stated.kinds:
         names = [kind.kind, f"{kind.kind}.{kind.group}"] if kind.group else [kind.kind]
         for one in scene.of(*names):
             if kind.group is not None and one.group != kind.group:
@@ -121,21 +121,21 @@ def _subjects(rule: Rule, scene: Scene) -> Iterator[KubeObject]:
             yield one
 
 
-def _answers(rule: Rule, objects: Sequence[KubeObject], scene: Scene, evaluator: Evaluator) -> Answers:
+def _answers(own: OwnCheck, objects: Sequence[KubeObject], scene: Scene, evaluator: Evaluator) -> Answers:
     asked: list[Asked] = []
     told: dict[int, Answer] = {}
     for number, one in enumerate(objects):
         try:
-            variables = variables_of(one, scene, rule.uses)
+            variables = variables_of(one, scene, own.uses)
         except Unseen as error:
             told[number] = Unknown(str(error), one)
             continue
-        items = None if rule.each is None else as_list(one.get(*rule.each))
-        if rule.each is not None and not items:
-            told[number] = NotApplicable(one, f"{dotted(rule.each)} is empty or absent")
+        items = None if own.each is None else as_list(one.get(*own.each))
+        if own.each is not None and not items:
+            told[number] = NotApplicable(one, f"{dotted(own.each)} is empty or absent")
             continue
         asked.append(Asked(variables, without_nulls(items)))
-    answers = iter(evaluator.ask(rule.question, asked))
+    answers = iter(evaluator.ask(own.question, asked))
     for number, one in enumerate(objects):
         if number in told:
             yield told[number]
@@ -144,7 +144,7 @@ def _answers(rule: Rule, objects: Sequence[KubeObject], scene: Scene, evaluator:
         if isinstance(answer, NoAnswer):
             yield Unknown(str(answer), one)
         else:
-            yield from _of_object(rule, one, answer)
+            yield from _of_object(own, one, answer)
 
 
 def _condition(one: KubeObject, answer: dict[str, Any]) -> Answer | None:
@@ -159,17 +159,17 @@ def _condition(one: KubeObject, answer: dict[str, Any]) -> Answer | None:
     return Unknown("'when' gives a text, neither true nor false", one)
 
 
-def _of_object(rule: Rule, one: KubeObject, answer: dict[str, Any]) -> Answers:
+def _of_object(own: OwnCheck, one: KubeObject, answer: dict[str, Any]) -> Answers:
     """One finding for each validation, however many items fail it."""
     decided = _condition(one, answer)
     if decided is not None:
         yield decided
         return
-    of: dict[int, list[Answer]] = {position: [] for position in range(len(rule.held))}
+    of: dict[int, list[Answer]] = {position: [] for position in range(len(own.held))}
     for number, results in enumerate(answer["held"]):
-        at = () if rule.each is None else (*rule.each, number)
-        for position, (held, result) in enumerate(zip(rule.held, results, strict=True)):
-            said = _said(rule, one, held, result, at)
+        at = () if own.each is None else (*own.each, number)
+        for position, (held, result) in enumerate(zip(own.held, results, strict=True)):
+            said = _said(own, one, held, result, at)
             if said is not None:
                 of[position].append(said)
     told = [said for found in of.values() for said in _joined(found)]
@@ -187,7 +187,7 @@ def _joined(found: Sequence[Answer]) -> Iterator[Answer]:
         yield Gap(first.subject, first.message, first.path, evidence=(*first.evidence, *more))
 
 
-def _said(rule: Rule, one: KubeObject, held: Held, result: dict[str, Any], at: KeyPath) -> Answer | None:
+def _said(own: OwnCheck, one: KubeObject, held: Held, result: dict[str, Any], at: KeyPath) -> Answer | None:
     path = (*at, *held.path)
     if "fault" in result:
         return Unknown(f"`{_short(held)}` cannot be told: {result['fault']}", one, path)
@@ -195,7 +195,7 @@ def _said(rule: Rule, one: KubeObject, held: Held, result: dict[str, Any], at: K
         return None
     if result["value"] is not False:
         return Unknown(f"`{_short(held)}` gives a text, neither true nor false", one, path)
-    message = held.stated.message or rule.stated.title
+    message = held.stated.message or own.stated.title
     made = result.get("message")
     notes: tuple[str, ...] = ()
     if made is not None:

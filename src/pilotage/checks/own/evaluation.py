@@ -24,12 +24,12 @@ _LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Limits:
-    """What the evaluation of one rule for one object may take, and all evaluations together.
+    """What the evaluation of one check for one object may take, and all evaluations together.
 
     Attributes:
         seconds: time for one.
         memory_bytes: memory of the process.
-        deaths: how often a rule may bring the process down or to a halt before it is not asked any more.
+        deaths: how often a check may bring the process down or to a halt before it is not asked any more.
         levels: levels of nesting of an object.
         all_seconds: time for all, from the first question on.
     """

@@ -18,8 +18,8 @@ from pilotage.checks.own.evaluation import Question
 from pilotage.checks.own.faults import Faults
 from pilotage.checks.own.files import all_files
 from pilotage.checks.own.lowering import functions_of, lowered, unfolded
+from pilotage.checks.own.model import Case, CheckFile, CheckOf, Held, KindOf, OwnCheck, Validation, VariableOf
 from pilotage.checks.own.parser import parse
-from pilotage.checks.own.rule import Case, CheckFile, CheckOf, Held, KindOf, Rule, Validation, VariableOf
 from pilotage.checks.own.tree import ExpressionFault, Index, Literal, Name, Node, Select, free_names, walk
 from pilotage.checks.own.vocabulary import hold
 from pilotage.checks.values import KeyPath
@@ -61,7 +61,7 @@ def read_path(text: str) -> KeyPath:
     return tuple(parts)
 
 
-def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]:
+def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[OwnCheck]:
     """The checks of files and folders.
 
     Args:
@@ -75,25 +75,25 @@ def read_files(paths: Sequence[Path], taken: Collection[str] = ()) -> list[Rule]
     return read_texts(((str(path), _content(path)) for path in all_files(paths)), taken)
 
 
-def read_texts(texts: Iterable[tuple[str, str]], taken: Collection[str] = ()) -> list[Rule]:
+def read_texts(texts: Iterable[tuple[str, str]], taken: Collection[str] = ()) -> list[OwnCheck]:
     """The checks of texts, each with the name under which it is spoken of.
 
     Raises:
         InvalidInput: one is wrong; all that is wrong is told.
     """
-    found: list[Rule] = []
+    found: list[OwnCheck] = []
     faults: list[str] = []
     places: dict[str, Place] = {}
     for name, text in texts:
-        rules, wrong = read_text(text, name)
+        checks, wrong = read_text(text, name)
         faults += wrong
-        for rule in rules:
-            id_ = rule.stated.id
+        for own in checks:
+            id_ = own.stated.id
             if id_ in places or id_ in taken:
                 where = f"the one at {places[id_]}" if id_ in places else "a check that is there already"
-                faults.append(f"{rule.place}: the id '{id_}' is that of {where}")
-            places.setdefault(id_, rule.place)
-        found += rules
+                faults.append(f"{own.place}: the id '{id_}' is that of {where}")
+            places.setdefault(id_, own.place)
+        found += checks
     if faults:
         rest = f"\n… and {len(faults) - 20} more" if len(faults) > 20 else ""  # noqa: PLR2004
         raise InvalidInput(
@@ -116,7 +116,7 @@ def _content(path: Path) -> str:
         ) from error
 
 
-def read_text(text: str, name: str) -> tuple[list[Rule], list[str]]:
+def read_text(text: str, name: str) -> tuple[list[OwnCheck], list[str]]:
     """The checks of a text, and what is wrong with it; with anything wrong there are no checks."""
     try:
         value, node = load(text), compose(text)
@@ -136,9 +136,9 @@ def read_text(text: str, name: str) -> tuple[list[Rule], list[str]]:
             if one["type"] != "too_short" or not any(_below(other["loc"], one["loc"]) for other in told):
                 _say(one, faults)
         return [], faults.lines()
-    rules = [_rule(one, ("checks", position), faults) for position, one in enumerate(file.checks)]
+    checks = [_own_check(one, ("checks", position), faults) for position, one in enumerate(file.checks)]
     lines = faults.lines()
-    return [] if lines else [one for one in rules if one is not None], lines
+    return [] if lines else [one for one in checks if one is not None], lines
 
 
 def _tuples(value: Any) -> Any:
@@ -220,7 +220,7 @@ def _field_of_object(node: Node) -> str:
     return ""
 
 
-def _rule(stated: CheckOf, path: KeyPath, faults: Faults) -> Rule | None:
+def _own_check(stated: CheckOf, path: KeyPath, faults: Faults) -> OwnCheck | None:
     return _Reader(stated, path, faults).read()
 
 
@@ -234,8 +234,8 @@ class _Reader:
         self.variables: dict[str, Node] = {}
         self.uses: set[str] = set()
 
-    def read(self) -> Rule | None:
-        """The rule; None where a fault was noted."""
+    def read(self) -> OwnCheck | None:
+        """The check; None where a fault was noted."""
         before = len(self.faults.found)
         stated, items = self.stated, self.stated.each is not None
         each = self._dotted(stated.each, ("each",))
@@ -254,7 +254,7 @@ class _Reader:
             return None
         calls |= functions_of(when) if when is not None else set()
         question = Question(lowered(when) if when is not None else "", tuple(asked), tuple(sorted(calls)))
-        return Rule(
+        return OwnCheck(
             stated, self.faults.place(self.path), when, each, tuple(held), question, frozenset(self.uses)
         )
 

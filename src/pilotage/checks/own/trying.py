@@ -10,7 +10,7 @@ from pilotage.checks.model import Answer, Check, Gap, NotApplicable, Pass, Unkno
 from pilotage.checks.objects import Place
 from pilotage.checks.own.checks import check_of
 from pilotage.checks.own.evaluation import Evaluator
-from pilotage.checks.own.rule import Case, Outcome, Rule
+from pilotage.checks.own.model import Case, Outcome, OwnCheck
 from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_paths
 from pilotage.checks.readers.files import read_text as read_manifest
@@ -56,24 +56,24 @@ class Trial:
         return tuple(one for one in self.tried if one.wrong)
 
 
-def try_rules(rules: Sequence[Rule], evaluator: Evaluator) -> Trial:
-    """Tries every case of some rules."""
+def try_checks(checks: Sequence[OwnCheck], evaluator: Evaluator) -> Trial:
+    """Tries every case of some checks."""
     tried: list[Tried] = []
     lacking: dict[str, tuple[str, ...]] = {}
-    for rule in rules:
-        check = check_of(rule, evaluator)
-        tried += [_tried(rule, check, case) for case in rule.stated.tests]
-        expected = {case.expect for case in rule.stated.tests}
+    for own in checks:
+        check = check_of(own, evaluator)
+        tried += [_tried(own, check, case) for case in own.stated.tests]
+        expected = {case.expect for case in own.stated.tests}
         missing = tuple(one for one in ("gap", "pass") if one not in expected)
         if missing:
             lacking[check.id] = missing
     return Trial(tuple(tried), lacking)
 
 
-def _tried(rule: Rule, check: Check, case: Case) -> Tried:
-    id_, place = rule.stated.id, rule.place
+def _tried(own: OwnCheck, check: Check, case: Case) -> Tried:
+    id_, place = own.stated.id, own.place
     try:
-        reading = _read(rule, case)
+        reading = _read(own, case)
     except NotFound as error:
         return Tried(id_, case.name, place, (error.message,), unread=True)
     if reading.problems:
@@ -84,10 +84,10 @@ def _tried(rule: Rule, check: Check, case: Case) -> Tried:
     return Tried(id_, case.name, place, tuple(_differences(case, answers)))
 
 
-def _read(rule: Rule, case: Case) -> Reading:
+def _read(own: OwnCheck, case: Case) -> Reading:
     if case.manifest is not None:
-        return read_manifest(case.manifest, f"{rule.stated.id}/{case.name}.yaml")
-    folder = Path(rule.place.file).parent
+        return read_manifest(case.manifest, f"{own.stated.id}/{case.name}.yaml")
+    folder = Path(own.place.file).parent
     return read_paths([str(folder / one) for one in case.files])
 
 

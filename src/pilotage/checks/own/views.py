@@ -45,7 +45,7 @@ def workload_view(view: Workload) -> dict[str, Any]:
 
 
 def variables_of(one: KubeObject, scene: Scene, uses: frozenset[str]) -> dict[str, Any]:
-    """The variables that a rule uses, for one object.
+    """The variables that a check uses, for one object.
 
     Raises:
         Unseen: one cannot be told from this scene.

@@ -151,7 +151,7 @@ _ELSEWHERE = {
     "authorizer": "who sends a request is not known here",
     "request": "there is no request here, only the object",
     "oldObject": "there is no request here, only the object as it is",
-    "params": "parameters are not known here; write the value into the rule",
+    "params": "parameters are not known here; write the value into the check",
     "format": "'format' is not provided; add texts with +",
     "format.named": "the named formats are not provided; use matches()",
     "transformList": "macros with two variables are not provided; use map()",

@@ -23,7 +23,7 @@ _FAULTS = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 class _Question:
-    """The expressions of one rule, compiled."""
+    """The expressions of one check, compiled."""
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
         functions = provided(cel.OptionalValue)

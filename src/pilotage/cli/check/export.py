@@ -13,7 +13,7 @@ from pilotage.checks.model import Check
 from pilotage.checks.own.checks import check_of
 from pilotage.checks.own.evaluation import Evaluator
 from pilotage.checks.own.reading import read_files
-from pilotage.checks.policies.from_rules import policy_of
+from pilotage.checks.policies.from_own import policy_of
 from pilotage.checks.policies.policy import NotExpressible, Policy
 from pilotage.checks.policies.shipped import shipped_policies, why_not
 from pilotage.checks.policies.writing import Action, Binding, Telling, as_yaml, objects_of
@@ -115,10 +115,10 @@ def _candidates(ground: Ground) -> dict[str, _Candidate]:
     shipped = shipped_policies()
     found = {id_: _Candidate(one, shipped.get(id_), why_not(one)) for id_, one in all_checks().items()}
     own = (*house_rules(ground).own, *ground.files)
-    for rule in read_files(own, all_checks()):
-        check = check_of(rule, Evaluator())
+    for one in read_files(own, all_checks()):
+        check = check_of(one, Evaluator())
         try:
-            found[check.id] = _Candidate(check, policy_of(rule))
+            found[check.id] = _Candidate(check, policy_of(one))
         except NotExpressible as error:
             found[check.id] = _Candidate(check, None, str(error))
     return found

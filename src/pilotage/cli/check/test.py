@@ -10,7 +10,7 @@ import click
 from pilotage.checks.own.checks import prove
 from pilotage.checks.own.evaluation import Evaluator
 from pilotage.checks.own.reading import read_files
-from pilotage.checks.own.trying import Trial, try_rules
+from pilotage.checks.own.trying import Trial, try_checks
 from pilotage.checks.registry import all_checks
 from pilotage.cli.check.own import Ground, config_option, house_rules
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
@@ -45,13 +45,13 @@ def test(files: tuple[Path, ...], output: str, strict: bool, config: Path | None
       pilotage check test our-checks.yaml
       pilotage check test team-checks/ --strict
     """
-    rules = read_files(files or _named(config), all_checks())
+    checks = read_files(files or _named(config), all_checks())
     with Evaluator() as evaluator:
-        prove(rules, evaluator)
-        trial = try_rules(rules, evaluator)
+        prove(checks, evaluator)
+        trial = try_checks(checks, evaluator)
     if not trial.tried:
         raise NotFound(
-            f"none of {counted(len(rules), 'check')} has a case to try", hint="Cases stand under 'tests'."
+            f"none of {counted(len(checks), 'check')} has a case to try", hint="Cases stand under 'tests'."
         )
     if output == "json":
         say_json(_value(trial))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pilotage.checks.own.model import Held, KindOf, OwnCheck
 from pilotage.checks.own.parser import parse
-from pilotage.checks.own.rule import Held, KindOf, Rule
 from pilotage.checks.own.tree import (
     Binary,
     Call,
@@ -22,18 +22,18 @@ from pilotage.checks.values import KeyPath
 _KNOWN = {"object", "item", "namespaceObject"}
 
 
-def policy_of(rule: Rule) -> Policy:
-    """The policy of a rule.
+def policy_of(own: OwnCheck) -> Policy:
+    """The policy of a check.
 
     Raises:
         NotExpressible: it uses what an API server does not have.
     """
-    if foreign := sorted(rule.uses - _KNOWN):
+    if foreign := sorted(own.uses - _KNOWN):
         raise NotExpressible(f"it uses '{foreign[0]}', which only a whole scene can tell")
     return Policy(
-        check=rule.stated.id,
-        resources=tuple(_resource(one) for one in rule.stated.kinds),
-        conditions=tuple(_condition(rule, one) for one in rule.held),
+        check=own.stated.id,
+        resources=tuple(_resource(one) for one in own.stated.kinds),
+        conditions=tuple(_condition(own, one) for one in own.held),
     )
 
 
@@ -46,24 +46,24 @@ def _resource(kind: KindOf) -> Resource:
     return Resource(kind.group, "*", kind.resource)
 
 
-def _condition(rule: Rule, held: Held) -> Condition:
+def _condition(own: OwnCheck, held: Held) -> Condition:
     whole = held.expression
-    if rule.each is not None:
-        whole = _for_each(rule.each, whole)
-    if rule.when is not None:
-        whole = Binary("||", Unary("!", rule.when), whole)
+    if own.each is not None:
+        whole = _for_each(own.each, whole)
+    if own.when is not None:
+        whole = Binary("||", Unary("!", own.when), whole)
     return Condition(
         text=text_of(whole),
         expression=whole,
-        message=" ".join((held.stated.message or rule.stated.title).split()),
-        message_expression=_message(rule, held),
+        message=" ".join((held.stated.message or own.stated.title).split()),
+        message_expression=_message(own, held),
     )
 
 
-def _message(rule: Rule, held: Held) -> str:
+def _message(own: OwnCheck, held: Held) -> str:
     """The expression of the message, where it is about the object and not about one of its items."""
     text = held.stated.message_expression
-    if text is None or rule.stated.variables:
+    if text is None or own.stated.variables:
         return ""
     node = parse(text)
     return text_of(node) if all(name.name in _KNOWN - {"item"} for name in free_names(node)) else ""

@@ -125,7 +125,7 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class OwnCheck:
     """A check of a user, read and found in order.
 
     Attributes:
