@@ -160,11 +160,15 @@ class Caching:
             "Last-Modified": formatdate(self._first.at(audience, number), usegmt=True),
             "Cache-Control": "no-cache" if audience == "public" else "private, no-cache",
         }
+        key = f"{etag} {'gzip' in request.headers.get('accept-encoding', '')}"
         if _tag_known(request.headers, etag):
+            known = self._answers.get(key)
+            if known is not None:
+                # Only to be counted under its route, which nobody looked for.
+                scope["route"] = known.route
             await _not_modified(send, marks)
             return
         sender = _Sender(send, marks, lambda: _unchanged(request.headers, marks))
-        key = f"{etag} {'gzip' in request.headers.get('accept-encoding', '')}"
         kept = await self._kept(key)
         if kept is not None:
             scope["route"] = kept.route

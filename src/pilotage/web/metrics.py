@@ -118,7 +118,7 @@ def _route(scope: Scope) -> str:
     found = getattr(scope.get("route"), "path", None)
     if found:
         return str(found)
-    # Plain routes of Starlette leave no template behind; one that was met has an endpoint and no parameter.
+    # The route of the MCP SDK leaves no template behind; one that was met has an endpoint and no parameter.
     return str(scope["path"]) if "endpoint" in scope and not scope.get("path_params") else "none"
 
 

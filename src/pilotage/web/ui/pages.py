@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
 from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from pilotage.web.ui import browsing, checks, counting, reading, searching, site
 from pilotage.web.ui.rendering import Renderer
@@ -28,16 +34,29 @@ PAGES: dict[str, Page] = {
 """Address -> page. Each is also answered as JSON by the REST API, at the same address with `.json`."""
 
 
+class PageRoute(Route):
+    """A route that leaves its template behind, by which requests are counted and logged."""
+
+    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
+        """Whether the route answers, and what it adds to the scope."""
+        match, found = super().matches(scope)
+        return match, found if match is Match.NONE else {**found, "route": self}
+
+
 def install_pages(app: FastAPI) -> None:
     """Adds the pages and their static files to the app."""
     renderer = app.state.renderer = Renderer()
+
+    def add(path: str, answer: Callable[[Request], Awaitable[Response] | Response], *more: str) -> None:
+        app.router.routes.append(PageRoute(path, answer, methods=["GET", *more], include_in_schema=False))
+
     # Before the pages, of which one would take `try` for the id of a check.
-    app.add_route("/checks/try", checks.endpoint(renderer), methods=["GET", "POST"], include_in_schema=False)
+    add("/checks/try", checks.endpoint(renderer), "POST")
     for path, page in PAGES.items():
-        app.add_route(path, endpoint(renderer, page), methods=["GET"], include_in_schema=False)
-    app.add_route("/search", searching.endpoint(renderer), methods=["GET", "POST"], include_in_schema=False)
-    app.add_route("/preferences", site.preferences, methods=["GET"], include_in_schema=False)
-    app.add_route("/robots.txt", site.robots, methods=["GET"], include_in_schema=False)
-    app.add_route("/static/{name}", site.static(renderer), methods=["GET"], include_in_schema=False)
-    app.add_route("/favicon.ico", site.favicon(renderer), methods=["GET"], include_in_schema=False)
+        add(path, endpoint(renderer, page))
+    add("/search", searching.endpoint(renderer), "POST")
+    add("/preferences", site.preferences)
+    add("/robots.txt", site.robots)
+    add("/static/{name}", site.static(renderer))
+    add("/favicon.ico", site.favicon(renderer))
     app.state.error_page = error_page(renderer)

@@ -258,12 +258,17 @@ def test_metrics_count_by_template(client: TestClient) -> None:
     client.get(f"{API}/incidents/{DNS['id']}")
     client.get(f"{API}/incidents/{DNS['id']}")
     client.get(f"{API}/incidents/nope-nope")
+    page = client.get(f"/incidents/{DNS['id']}")
+    client.get(f"/incidents/{DNS['id']}", headers={"if-none-match": page.headers["etag"]})
+    client.get("/static/favicon.svg")
     client.get("/no/such/page.json")
     client.request("BREW", f"{API}/search")
     client.post("/mcp", json={})
     text = client.get("/metrics").text
     one = 'pilotage_http_requests_total{method="GET",route="/api/v1/incidents/{id}",status="200"} 2.0'
     assert one in text
+    for route, status in (("/incidents/{id}", 200), ("/incidents/{id}", 304), ("/static/{name}", 200)):
+        assert f'requests_total{{method="GET",route="{route}",status="{status}"}} 1.0' in text
     assert re.search(r'requests_total\{method="POST",route="/mcp",status="4\d\d"\} 1.0', text)
     assert 'method="other"' in text
     assert "BREW" not in text
