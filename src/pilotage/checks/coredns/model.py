@@ -142,6 +142,7 @@ class Corefile:
         problems: what could not be read.
         texts: all texts that it was read from.
         open: whether it imports server blocks that could not be followed.
+        lost: what it imports and could not be followed, with where it says so.
     """
 
     text: Text
@@ -149,6 +150,7 @@ class Corefile:
     problems: list[Problem] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     open: bool = False
+    lost: list[tuple[str, Place]] = field(default_factory=list)
 
     @property
     def key(self) -> str:

@@ -150,6 +150,7 @@ class _Parser:
             if outside:
                 self.corefile.open = True
             self.opened = True
+            self.corefile.lost.append((pattern.text, pattern.where.place(pattern.line, pattern.column)))
             brought = []
         self.imports += 1
         if self.imports > _MOST_IMPORTS or len(self.words) + len(brought) > _MOST_WORDS:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pilotage.checks.coredns.model import Corefile
 from pilotage.checks.coredns.parse import looks_like_corefile, parse
@@ -54,6 +55,18 @@ def join_imports(into: Reading) -> None:
             into.configs[position] = joined
             parts |= {os.path.realpath(source.name) for source in joined.sources[1:]}
     into.configs = [one for one in into.configs if not (isinstance(one, Corefile) and _is_part(one, parts))]
+    for one in into.configs:
+        if isinstance(one, Corefile) and one.holder is None:
+            into.problems += _lost(one)
+
+
+def _lost(corefile: Corefile) -> Iterator[Problem]:
+    """The imports that lead nowhere. A pattern may mean no file, and a part's are meant from elsewhere."""
+    for name, place in corefile.lost:
+        if glob.has_magic(name) or corefile.source is None or place.file != corefile.source.name:
+            continue
+        message = f"`import {name}` names a file that is not here, so what it sets was not read"
+        yield Problem(place, message, Trouble.UNREADABLE, grave=not name.startswith(("/", "..")))
 
 
 def _is_part(corefile: Corefile, parts: set[str]) -> bool:

@@ -132,3 +132,20 @@ def test_imports_of_a_file_are_followed_in_its_folder(tmp_path: Path) -> None:
     assert [one.name for one in block.plugins] == ["errors", "ready"]
     assert block.place(("ready",)).file == str(tmp_path / "custom" / "a.override")
     assert block.open
+
+
+def test_an_import_that_leads_nowhere_is_told_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "Corefile").write_text(
+        ". {\n import gone.conf\n import ../out\n import /etc/out\n import none/*.x\n errors\n}\n",
+        encoding="utf-8",
+    )
+    told = [
+        (one.place.line, one.place.column, one.message, one.grave)
+        for one in read_paths([str(tmp_path)]).problems
+    ]
+    assert [(line, column, grave) for line, column, _, grave in told] == [
+        (2, 9, True),
+        (3, 9, False),
+        (4, 9, False),
+    ]
+    assert told[0][2] == "`import gone.conf` names a file that is not here, so what it sets was not read"
