@@ -18,7 +18,7 @@ from typing import Any
 import platformdirs
 
 from pilotage.core.errors import ConfigError
-from pilotage.core.text import did_you_mean
+from pilotage.core.text import did_you_mean, nearest
 
 PREFIX = "PILOTAGE_"
 FILE = "pilotage.toml"
@@ -227,27 +227,36 @@ def _of_environment() -> Iterator[_Said]:
         section, _, key = variable.removeprefix(PREFIX).lower().partition("__")
         if section.startswith("_"):
             continue
-        names = [one.name.upper() for one in fields(Settings)]
-        if section.upper() not in names:
+        if section not in {one.name for one in fields(Settings)}:
             raise ConfigError(
                 f"environment variable {variable} is not a setting",
-                hint=did_you_mean(section.upper(), names) or "See docs/reference/settings.md.",
+                hint=_near(variable),
             )
         value = os.environ[variable]
         where = f"environment variable {variable}"
         if section in SECTIONS and not key:
-            yield from _of_table({section: _table(value, where)}, where)
+            yield from _of_table({section: _table(variable, value)}, where)
         else:
             yield f"{section}.{key}" if key else section, where, value
 
 
-def _table(text: str, where: str) -> Any:
+def _table(variable: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
+        keys = [one.variable for one in known_settings().values() if one.variable.startswith(f"{variable}__")]
         raise ConfigError(
-            f"{where} is no JSON", hint="Write a table as JSON, or set its keys one by one."
+            f"environment variable {variable} is no JSON",
+            hint=f"Write its keys as JSON, or each in a variable: {', '.join(keys)}.",
         ) from error
+
+
+def _near(variable: str) -> str:
+    names = [setting.variable.removeprefix(PREFIX) for setting in known_settings().values()]
+    near = nearest(variable.removeprefix(PREFIX), names)
+    if not near:
+        return "See docs/reference/settings.md."
+    return f"Did you mean {' or '.join(PREFIX + name for name in near)}?"
 
 
 def _checked(setting: Setting, value: Any, where: str) -> Any:

@@ -259,3 +259,9 @@ def test_export_then_import_gives_equal_values(cli: Cli) -> None:
             assert cli("show", document["id"], "-o", "json", "--store", f"{format_}.db").json() == document
         again = cli("import", "-", "--store", f"{format_}.db", "-o", "json", stdin=exported.raw).json()
         assert (again["new"], again["changed"], again["unchanged"]) == (0, 0, len(PUBLIC))
+
+
+def test_statistics_of_one_record_read_as_one(cli: Cli) -> None:
+    told = cli("stats", "component=coredns").out
+    assert told.startswith("1 record, ")
+    assert "1 organisation\n" in told

@@ -47,7 +47,7 @@ def test_a_misspelt_variable_is_refused_with_the_nearest(monkeypatch: pytest.Mon
     with pytest.raises(ConfigError) as caught:
         load({})
     assert "PILOTAGE_STROE__URL" in caught.value.message
-    assert "STORE" in caught.value.hint
+    assert "PILOTAGE_STORE__URL" in caught.value.hint
 
 
 def test_a_wrong_value_names_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,3 +154,10 @@ def test_the_token_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PILOTAGE_WEB__TOKEN", "open-sesame")
     assert load({}).web.token == "open-sesame"
     assert "sesame" not in repr(load({}))
+
+
+def test_a_section_that_is_no_json_names_the_variables_of_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PILOTAGE_STORE", "/srv/library.db")
+    with pytest.raises(ConfigError, match="PILOTAGE_STORE is no JSON") as caught:
+        load({})
+    assert "PILOTAGE_STORE__URL" in caught.value.hint

@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.output import console, say, say_json
+from pilotage.cli.output import console, counted, say, say_json
 from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.insight.statistics import Distribution, Matrix, Statistics
 from pilotage.library.insight.topics import Topic
@@ -169,16 +169,19 @@ def _say_statistics(found: Statistics, lang: Lang, limit: int) -> None:
     if lang == "en":
         say(
             out,
-            f"{found.records} records, {found.bilingual} bilingual, {found.organisations} organisations",
+            f"{counted(found.records, 'record')}, {found.bilingual} bilingual,"
+            f" {counted(found.organisations, 'organisation')}",
             "bold",
         )
     else:
         say(out, f"사례 {found.records}건, 두 언어 {found.bilingual}건, 조직 {found.organisations}곳", "bold")
     say(out, ", ".join(f"{name} {count}" for name, count in found.status.items()), "dim")
     for facet in ("year", "root_cause", "component", "symptom", "contributing", "domain", "organisation"):
+        counts = list(found.facets.get(facet, ()))
+        if not counts:
+            continue
         out.print()
         say(out, FACET_LABELS[facet][lang], "bold")
-        counts = list(found.facets.get(facet, ()))
         if facet == "year":
             counts.sort(key=lambda item: item.slug)
         most = max((item.n for item in counts), default=1)

@@ -278,6 +278,6 @@ def _state(new: New) -> int:
 
 def _clash(name: str, owner: str, wanted_by: str) -> Conflict:
     return Conflict(
-        f"'{name}' already belongs to record '{owner}', so '{wanted_by}' cannot have it",
+        f"record '{wanted_by}' cannot come in: '{name}' already belongs to record '{owner}'",
         hint="Give one of the two another id or alias; nothing was changed.",
     )
