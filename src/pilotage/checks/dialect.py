@@ -96,20 +96,27 @@ def compose(text: str) -> Node:
     except yaml.composer.ComposerError as error:
         if "duplicate anchor" in str(error):
             return _compose_slowly(text)
-        raise _said(error) from error
+        raise _said(error, text) from error
     except yaml.YAMLError as error:
-        raise _said(error) from error
+        raise _said(error, text) from error
     return _compose_slowly(text) if bare and any_outside_of_words(bare, node, text) else node
 
 
-def _said(error: yaml.YAMLError) -> DialectError:
+def _said(error: yaml.YAMLError, text: str) -> DialectError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read as YAML"
     context = getattr(error, "context", None)
     message = f"{problem} ({context})" if context else str(problem)
     if mark is None:
         return DialectError(message)
+    if "cannot start any token" in message and _character(text, mark.line, mark.column) == "\t":
+        message = "a tab stands here, and only spaces may indent"
     return DialectError(message, mark.line + 1, mark.column + 1)
+
+
+def _character(text: str, line: int, column: int) -> str:
+    lines = text.split("\n", line + 1)
+    return lines[line][column : column + 1] if line < len(lines) else ""
 
 
 def _refuse_depth(text: str) -> None:
@@ -130,7 +137,7 @@ def _events(text: str) -> Iterator[Any]:
     try:
         yield from yaml.parse(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        raise _said(error) from error
+        raise _said(error, text) from error
 
 
 def _compose_slowly(text: str) -> Node:

@@ -65,6 +65,12 @@ def test_byte_order_mark_carriage_returns_and_tabs(tmp_path: Path) -> None:
     assert keys(read_paths([str(tmp_path)])) == ["Pod a"]
 
 
+def test_a_tab_that_indents_is_called_that() -> None:
+    (problem,) = read_text("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n", "x.yaml").problems
+    assert str(problem.place) == "x.yaml:4:1"
+    assert problem.message == "kubectl would not read it: a tab stands here, and only spaces may indent"
+
+
 def test_bytes_that_are_no_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(f"{POD.format('a')}---\n{POD.format('b')}  # ".encode() + b"caf\xe9\n")
     reading = read_paths([str(tmp_path)])
@@ -213,3 +219,10 @@ def test_many_documents_take_time_in_proportion() -> None:
     reading = read_text("---\n".join(POD.format(f"p{n}") for n in range(5000)))
     assert len(reading.objects) == 5000
     assert reading.objects[-1].place().line == 5 * 4999 + 1
+
+
+@pytest.mark.parametrize(("number", "told"), [(1, "1 place that looks"), (2, "2 places that look")])
+def test_templates_are_counted_in_words(tmp_path: Path, number: int, told: str) -> None:
+    (tmp_path / "a.yaml").write_text("---\n".join([POD.format("'{{ .Values.name }}'")] * number))
+    last = read_paths([str(tmp_path)]).problems[-1]
+    assert last.message.endswith(f"none with a Kubernetes object, {told} like unrendered templates")
