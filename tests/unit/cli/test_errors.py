@@ -264,3 +264,9 @@ def test_unknown_slugs_are_told_and_kept(cli: Cli, tmp_path: Path) -> None:
         {"slug": "components: cordns", "times": 1, "why": "nearest known: coredns"}
     ]
     assert cli("show", "one-1", "-o", "json").json()["components"] == ["cordns"]
+
+
+def test_a_term_of_another_kind_is_found_there(cli: Cli) -> None:
+    done = cli("vocab", "components", "k8s")
+    assert done.code == EXIT_USAGE
+    assert "It is a term of domains: `pilotage library vocab domains k8s`." in done.err

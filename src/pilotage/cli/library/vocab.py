@@ -39,7 +39,7 @@ def vocab(app: App, kind: str | None, term: str | None, used: bool) -> None:
     chosen = _kind(kind)
     terms = list(vocabulary.of(chosen).values())
     if term is not None:
-        terms = [_term(chosen, term, terms)]
+        terms = [_term(chosen, term, terms, vocabulary)]
     borne = _borne(app, FACET_OF[chosen])
     terms = [item for item in terms if not used or borne.get(item.slug)]
     if app.as_json:
@@ -80,7 +80,7 @@ def _kind(name: str) -> str:
     )
 
 
-def _term(kind: str, name: str, terms: list[Term]) -> Term:
+def _term(kind: str, name: str, terms: list[Term], vocabulary: Vocabulary) -> Term:
     wanted = name.strip().lower()
     for term in terms:
         if wanted in {known.lower() for known in term.names()}:
@@ -92,6 +92,13 @@ def _term(kind: str, name: str, terms: list[Term]) -> Term:
         if near
         else f"`pilotage library vocab {kind}` lists them."
     )
+    others = [
+        other
+        for other in KINDS
+        if any(wanted in {known.lower() for known in term.names()} for term in vocabulary.of(other).values())
+    ]
+    if others:
+        hint = f"It is a term of {others[0]}: `pilotage library vocab {others[0]} {wanted}`."
     raise UnknownTerm(f"'{name}' is no term of {kind}", hint=hint)
 
 
