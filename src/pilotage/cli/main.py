@@ -82,6 +82,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
     args = list(sys.argv[1:] if arguments is None else arguments)
     # Else the first model looks through every installed package for plug-ins, and none of ours has any.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Threads of a product of small matrices wait for one another by spinning, and take twice the time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = _run(args)
     # All that is left would be looked through once more at the end, for nothing.
     gc.freeze()

@@ -106,12 +106,19 @@ class Summary:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All scores with their sums: over all, by language, by kind."""
+    """All scores with their sums: over all, by language, by kind.
+
+    Attributes:
+        scores: of each query.
+        overall, by_lang, by_kind: their sums.
+        unknown: what queries name and the store does not hold, each with its place; it counts as missed.
+    """
 
     scores: tuple[Score, ...]
     overall: Summary
     by_lang: dict[str, Summary] = field(default_factory=dict)
     by_kind: dict[str, Summary] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     def worst(self, most: int) -> list[Score]:
         """The queries with the lowest scores, wrong refusals and missing refusals first."""
@@ -124,6 +131,7 @@ class Evaluation:
             "overall": self.overall.to_json(),
             "by_lang": {key: value.to_json() for key, value in self.by_lang.items()},
             "by_kind": {key: value.to_json() for key, value in self.by_kind.items()},
+            "unknown": list(self.unknown),
             "worst": [
                 {
                     "query": s.graded.query,
@@ -204,14 +212,14 @@ def evaluate(
     """The scores of a search on graded queries.
 
     Raises:
-        NotFound: a query names a record that the store does not hold.
+        NotFound: the store holds none of the records that the queries name.
     """
     names = _names(searcher.store, audience)
-    scores = []
+    scores, unknown = [], _unknown(queries, names)
     for graded in queries:
         wanted: dict[str, float] = {}
         for name, grade in graded.relevant.items():
-            id_ = _resolve(name, names, graded.place)
+            id_ = _resolve(name, names) or name
             wanted[id_] = max(grade, wanted.get(id_, 0.0))
         answer = searcher.search(Request(text=graded.query, audience=audience, lang=graded.lang, limit=DEPTH))
         found = [hit.record.id for hit in answer.hits]
@@ -227,6 +235,7 @@ def evaluate(
         by_kind={
             kind: _summary(s for s in scores if s.graded.kind == kind) for kind in _distinct(scores, "kind")
         },
+        unknown=unknown,
     )
 
 
@@ -267,14 +276,22 @@ def _names(store: Store, audience: Audience) -> dict[str, str]:
     return names
 
 
-def _resolve(name: str, names: dict[str, str], place: str) -> str:
-    known = names.get(name) or names.get(canonical_url(name))
-    if known is None:
-        raise NotFound(
-            f"{place}: no record '{name}'",
-            hint=did_you_mean(name, [key for key in names if "/" not in key]) or "Import the records first.",
-        )
-    return known
+def _resolve(name: str, names: dict[str, str]) -> str | None:
+    return names.get(name) or names.get(canonical_url(name))
+
+
+def _unknown(queries: Sequence[Graded], names: dict[str, str]) -> tuple[str, ...]:
+    """What is named and not held: a set of somebody else's may speak of more than this store has."""
+    named = [(graded.place, name) for graded in queries for name in graded.relevant]
+    lost = [(place, name) for place, name in named if _resolve(name, names) is None]
+    known = [key for key in names if "/" not in key]
+    hints = {name: "" if "/" in name else did_you_mean(name, known) for _, name in lost}
+    if lost and len(lost) == len(named):
+        place, name = lost[0]
+        raise NotFound(f"{place}: no record '{name}'", hint=hints[name] or "Import the records first.")
+    return tuple(
+        f"{place}: no record '{name}', which counts as missed. {hints[name]}".rstrip() for place, name in lost
+    )
 
 
 def _distinct(scores: Iterable[Score], attribute: str) -> list[str]:

@@ -97,9 +97,6 @@ def serve(settings: Settings, started: Callable[[Listening], None], configure: C
         OutsideError, UserError: see `listen`.
     """
     configure()
-    # Requests are worked on side by side already. More threads for each product of matrices wait by spinning:
-    # twice the work of a search. Read by numpy when it is imported, here or in a worker.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     listening = listen(settings)
     with listening.socket:
         if settings.web.workers == 1:

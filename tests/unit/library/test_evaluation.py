@@ -180,6 +180,19 @@ def test_a_record_that_is_not_there_is_named_with_its_line() -> None:
     assert "'zk'" in caught.value.hint
 
 
+def test_one_record_of_several_that_is_not_there_counts_as_missed() -> None:
+    found = scores(
+        {"query": "zookeeper lost its quorum", "relevant": {"zkk": 1.0, "zk": 1.0}},
+        {"query": "zookeeper lost its quorum", "relevant": {"https://elsewhere.example/report": 2.0}},
+    )
+    assert found.unknown == (
+        "line 1: no record 'zkk', which counts as missed. Did you mean 'zk'?",
+        "line 2: no record 'https://elsewhere.example/report', which counts as missed.",
+    )
+    assert found.overall.recall == pytest.approx(0.25)
+    assert found.to_json(1)["unknown"] == list(found.unknown)
+
+
 def test_private_records_are_no_answers_for_the_public() -> None:
     private = record("p", title="ZooKeeper lost its quorum again", visibility="private")
     query = [Graded("zookeeper lost its quorum again", "en", "", {"p": 1.0}, "line 1")]

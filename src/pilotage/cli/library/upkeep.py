@@ -72,6 +72,8 @@ def evaluate(app: App, queries: Path, worst: int, no_semantic: bool) -> None:
         say_json(result.to_json(worst))
     else:
         _say_evaluation(result, worst)
+    for line in result.unknown:
+        click.echo(f"pilotage: {line}", err=True)
 
 
 def _say_evaluation(result: Evaluation, worst: int) -> None:
