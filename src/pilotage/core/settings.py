@@ -18,7 +18,7 @@ from typing import Any
 import platformdirs
 
 from pilotage.core.errors import ConfigError
-from pilotage.core.text import did_you_mean, nearest
+from pilotage.core.text import did_you_mean, kind_of, nearest
 
 PREFIX = "PILOTAGE_"
 FILE = "pilotage.toml"
@@ -288,7 +288,7 @@ def _limit(value: Any, limits: Mapping[str, Any]) -> None:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"must be text, not {type(value).__name__}")
+        raise TypeError(f"must be a text, not {kind_of(value)}")
     return value
 
 

@@ -128,7 +128,7 @@ def _links(record: Record) -> list[str]:
 
 
 def _organisation(record: Record, vocabulary: Vocabulary) -> list[str]:
-    term = vocabulary.terms.get("organisations", {}).get(record.org_slug or "")
+    term = vocabulary.terms.get("organisations", {}).get(record.organisation or "")
     return [] if term is None else list(term.names())
 
 

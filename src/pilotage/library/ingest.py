@@ -206,8 +206,8 @@ def _alike(record: Record, new: New, writer: Writer) -> Iterable[Likeness]:
     for ids in writer.owners(new.entry.urls).values():
         found |= dict.fromkeys(ids, "same source")
     title = record.title.get("en") if record.title else ""
-    if record.org_slug and record.date and title:
-        for other, document in writer.same_day(record.org_slug, record.date):
+    if record.organisation and record.date and title:
+        for other, document in writer.same_day(record.organisation, record.date):
             if fuzz.token_set_ratio(title, _title_of(document)) >= _ALIKE_TITLES:
                 found.setdefault(other, "same organisation and date, similar title")
     own = {record.id, *record.aliases}

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pilotage.core.errors import InvalidInput
-from pilotage.core.text import kind_of
+from pilotage.core.text import kebab, kind_of
 from pilotage.library import languages
 
 SCHEMA_VERSION = 1
@@ -266,6 +266,11 @@ class Record(Part, defer_build=False):
     def year(self) -> str | None:
         """The year as text, unless not even that is known."""
         return None if self.date is None or self.date_precision == "unknown" else self.date[:4]
+
+    @property
+    def organisation(self) -> str | None:
+        """The slug under which its organisation is filed: the stated one, else that of its name."""
+        return self.org_slug or kebab(self.org or "") or None
 
     @property
     def causes(self) -> list[str]:

@@ -157,7 +157,7 @@ class Vocabulary:
 def tags_of(record: Record, vocabulary: Vocabulary) -> list[tuple[str, str]]:
     """The (facet, slug) pairs of a record, deprecated slugs resolved, each once."""
     listed: list[tuple[str, list[str | None]]] = [
-        ("organisation", [record.org_slug]),
+        ("organisation", [record.organisation]),
         ("year", [record.year]),
         ("domain", list(record.domain or [])),
         ("component", list(record.components or [])),

@@ -111,3 +111,20 @@ def test_no_circle_of_parents() -> None:
 def test_a_term_is_known_by_slug_labels_and_synonyms() -> None:
     names = set(load_vocabulary().of("components")["ingress"].names())
     assert {"ingress", "Ingress controller", "인그레스 컨트롤러"} <= names
+
+
+@pytest.mark.parametrize(
+    ("record", "filed"),
+    [
+        ({"org": "Acme Corp", "org_slug": "acme"}, ["acme"]),
+        ({"org": "Google Cloud"}, ["google-cloud"]),
+        ({"org": "카카오"}, ["카카오"]),
+        ({"org": "…"}, []),
+        ({}, []),
+    ],
+)
+def test_an_organisation_without_a_slug_is_filed_under_its_name(
+    record: dict[str, Any], filed: list[str]
+) -> None:
+    tags = tags_of(read_record({"id": "a", **record}), SMALL)
+    assert [slug for facet, slug in tags if facet == "organisation"] == filed
