@@ -66,27 +66,27 @@ def status(answer: bytes) -> int:
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        (b"/api/v1/search?q=" + b"x" * 1_000_000, {400, 414}),
-        (b"/api/v1/search?q=" + b"x" * 110_000, {414}),
-        (b"/api/v1/search?q=" + b"x" * 90_000, {200}),
-        (b"/api/v1/search?" + b"&".join([b"facet=year=2020"] * 10_000), {400, 414}),
-        (b"/api/v1/search?" + b"&".join([b"year=2020"] * 5_000), {400}),
-        (b"/" + b"a/" * 500 + b".json", {404}),
-        (b"/api/v1/incidents/%ff%fe", {400}),
-        (b"/api/v1/incidents/\xff\xfe", {400}),
-        (b"/api/v1/search?q=%c3%28", {400}),
-        (b"/api/v1/search?q=\xed\xa0\x80", {400}),
-        (b"/api/v1/incidents/%00", {404}),
-        (b"/api/v1/incidents/..%2f..%2fetc%2fpasswd", {404}),
-        (b"/static/..%2f..%2fapp.py", {404}),
-        (b"/api/v1/search?q=%00%1b[31m", {200}),
-        (b"*", {400, 404}),
-        (b"http://elsewhere.example/api/v1/search", {200, 400, 404}),
-        (b"//api/v1/search", {404}),
+        (b"/api/v1/search?q=" + b"x" * 1_000_000, (400, 414)),
+        (b"/api/v1/search?q=" + b"x" * 110_000, (414,)),
+        (b"/api/v1/search?q=" + b"x" * 90_000, (200,)),
+        (b"/api/v1/search?" + b"&".join([b"facet=year=2020"] * 10_000), (400, 414)),
+        (b"/api/v1/search?" + b"&".join([b"year=2020"] * 5_000), (400,)),
+        (b"/" + b"a/" * 500 + b".json", (404,)),
+        (b"/api/v1/incidents/%ff%fe", (400,)),
+        (b"/api/v1/incidents/\xff\xfe", (400,)),
+        (b"/api/v1/search?q=%c3%28", (400,)),
+        (b"/api/v1/search?q=\xed\xa0\x80", (400,)),
+        (b"/api/v1/incidents/%00", (404,)),
+        (b"/api/v1/incidents/..%2f..%2fetc%2fpasswd", (404,)),
+        (b"/static/..%2f..%2fapp.py", (404,)),
+        (b"/api/v1/search?q=%00%1b[31m", (200,)),
+        (b"*", (400, 404)),
+        (b"http://elsewhere.example/api/v1/search", (200, 400, 404)),
+        (b"//api/v1/search", (404,)),
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_odd_addresses(server: Served, target: bytes, expected: set[int]) -> None:
+def test_odd_addresses(server: Served, target: bytes, expected: tuple[int, ...]) -> None:
     assert status(get_raw(server, target)) in expected
     assert server.get("/healthz").status_code == 200
 
