@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pilotage.library.insight.statistics import Matrix, Statistics
     from pilotage.library.insight.topics import Topic
 
+_STATISTICS_KEPT = 32
 _NEAR_IDS_AMONG = 20_000
 """Beyond this number of records ids are not compared one by one with a mistyped one."""
 
@@ -70,6 +71,7 @@ class Catalogue:
         self.lexicon = lexicon or load_lexicon()
         semantic = SemanticSearch(store, embedder) if embedder is not None else None
         self.searcher = Searcher(store, semantic, self.vocabulary, self.lexicon)
+        self._statistics: dict[tuple[Audience, Filters | None, int], Statistics] = {}
 
     @cached_property
     def _sides(self) -> Sides:
@@ -149,10 +151,16 @@ class Catalogue:
         return found
 
     def statistics(self, audience: Audience, filters: Filters | None = None) -> Statistics:
-        """See `statistics.statistics`."""
-        found: Statistics = _insight("statistics").statistics(
-            self.store, audience=audience, vocabulary=self.vocabulary, filters=filters
-        )
+        """See `statistics.statistics`; kept while the data stay as they are: it reads all of them."""
+        key = (audience, filters, self.store.data_version(audience))
+        found = self._statistics.get(key)
+        if found is None:
+            found = _insight("statistics").statistics(
+                self.store, audience=audience, vocabulary=self.vocabulary, filters=filters
+            )
+            if len(self._statistics) >= _STATISTICS_KEPT:
+                self._statistics.clear()
+            self._statistics[key] = found
         return found
 
     def matrix(

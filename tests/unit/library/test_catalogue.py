@@ -9,7 +9,7 @@ import pytest
 from pilotage.core.errors import InvalidInput, NotFound, UnknownTerm
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.search.engine import Request
-from pilotage.library.stores.protocol import Filters
+from pilotage.library.stores.protocol import Audience, Filters, Stored
 from rig.embedder import HashedWords
 from unit.library.small_library import library, put, record
 
@@ -176,3 +176,21 @@ def test_with_an_embedder_search_says_so() -> None:
     with library(*DOCUMENTS) as store:
         answer = Catalogue(store, HashedWords()).search(Request("zookeeper lost its quorum"))
     assert answer.semantic == "hashed-words"
+
+
+def test_statistics_are_worked_out_once_for_the_data_that_there_are(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    real = catalogue.store.iterate
+
+    def counted(filters: Filters, audience: Audience) -> Iterator[Stored]:
+        read.append(audience)
+        return real(filters, audience)
+
+    monkeypatch.setattr(catalogue.store, "iterate", counted)
+    shown = [catalogue.statistics(audience).records for audience in ("public", "all", "public", "all")]
+    assert (shown, read) == ([4, 5, 4, 5], ["public", "all"])
+    assert catalogue.statistics("public", Filters(all_of=(("organisation", "globex"),))).records == 1
+    put(catalogue.store, [record("new", date="2024-01-01")])
+    assert [catalogue.statistics(audience).records for audience in ("public", "all")] == [5, 6]
