@@ -1,11 +1,13 @@
 """`pilotage serve` against Datasette serving the exported SQLite file, on the same machine, in turns.
 
     python benchmarks/bench_web.py [--seconds 8] [--requests 20000] [--records N] [--keep FILE] [--workers 1]
+    python benchmarks/bench_web.py --records N --routes [--keep FILE]
 
 Both answer JSON: a full-text search of ten hits, and one record. `one` repeats a single address, as a page that is
 looked at by many does; `many` walks over 2,000 different queries, so that no answer is asked for twice in a row of
 2,000. Then the memory of our process before and after a number of requests. With `--records` generated records take
-the place of the bundled ones, and p95 is printed by route; `--keep` takes them from a store that `bench_growth.py` kept.
+the place of the bundled ones, and p95 is printed by route; `--keep` takes them from a store that `bench_growth.py` kept,
+`--routes` does nothing else.
 """
 
 from __future__ import annotations
@@ -48,8 +50,10 @@ ROUTES = (
 )  # fmt: skip
 
 
-def build(folder: Path, count: int, kept: Path | None = None) -> tuple[Path, Path, list[str]]:
-    """The store, the exported file, ids."""
+def build(
+    folder: Path, count: int, kept: Path | None = None, *, export: bool = True
+) -> tuple[Path, Path, list[str]]:
+    """The store, the exported file where it is wanted, ids."""
     path, exported = kept or folder / "library.db", folder / "incidents.db"
     there = path.exists()
     store = open_store(str(path), create=not there)
@@ -60,7 +64,8 @@ def build(folder: Path, count: int, kept: Path | None = None) -> tuple[Path, Pat
             else bundled_candidates()
         )
         Ingest(store, load_vocabulary()).run(candidates)
-    write_file(exporter_named("sqlite"), store.iterate(Filters(withdrawn=True), "public"), exported)
+    if export:
+        write_file(exporter_named("sqlite"), store.iterate(Filters(withdrawn=True), "public"), exported)
     ids = store.ids("public")[:500]
     store.close()
     return path, exported, ids
@@ -161,7 +166,8 @@ def compare(folder: Path, ports: tuple[int, int], ids: list[str], seconds: int) 
         numbers = (
             f"{one[0]:>9.0f}{one[1]:>8.1f}{one[2]:>8.1f}{other[0]:>13.0f}{other[1]:>8.1f}{other[2]:>8.1f}"
         )
-        print(f"{name:<14}{numbers}{one[0] / other[0]:>7.1f}", flush=True)
+        ratio = f"{one[0] / other[0]:.1f}" if other[0] else "none"
+        print(f"{name:<14}{numbers}{ratio:>7}", flush=True)
 
 
 def memory(process: subprocess.Popen[bytes]) -> float:
@@ -203,6 +209,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--records", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="keep (and reuse) the store in this file")
+    parser.add_argument("--routes", action="store_true", help="only p95 by route, without the peer")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     if shutil.which("wrk") is None:
@@ -211,13 +218,17 @@ def main() -> None:
     ours, theirs = free_port(), free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path, exported, ids = build(folder, options.records, options.keep)
+        path, exported, ids = build(folder, options.records, options.keep, export=not options.routes)
         print(
             f"{len(ids)} ids, {CONNECTIONS} connections, load average {os.getloadavg()[0]:.1f} at the start"
         )
         serve = [str(binaries / "pilotage"), "serve", "--no-semantic", "--store", str(path)]
         serve += ["--port", str(ours), "--workers", str(options.workers)]
         peer = [str(binaries / "datasette"), "serve", "-i", str(exported), "-p", str(theirs)]
+        if options.routes:
+            with running(serve, ours, folder):
+                by_route(ours, ids)
+            return
         with running(serve, ours, folder) as process, running(peer, theirs, folder):
             compare(folder, (ours, theirs), ids, options.seconds)
             if options.workers == 1:
