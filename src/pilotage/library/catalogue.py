@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pilotage.library.insight.topics import Topic
 
 _STATISTICS_KEPT = 32
+"""Answers to different filters; a new version of the data makes all of them old."""
 _NEAR_IDS_AMONG = 20_000
 """Beyond this number of records ids are not compared one by one with a mistyped one."""
 
