@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from pilotage.checks.reports import as_html
 from rig import axe
@@ -91,7 +92,7 @@ def test_the_keyboard_reaches_the_findings_first(page: Page) -> None:
     page.keyboard.press("Tab")
     assert page.locator(".skip:focus").count() == 1
     page.keyboard.press("Enter")
-    assert page.url.endswith("#findings")
+    expect(page).to_have_url(re.compile("#findings$"))
 
 
 def test_on_paper_everything_is_there_but_the_controls(page: Page) -> None:
