@@ -1,4 +1,4 @@
-"""Writes docs/reference and the shipped JSON Schema from the code.
+"""Writes docs/reference, and what is shipped beside the code that can be made from it: schemas, vectors.
 
     python docs/generate.py           writes what differs
     python docs/generate.py --check   writes nothing; exit code 1 when a file differs
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import yaml
 
 from pilotage.checks.reports.schema import FILE as CHECK_SCHEMA_FILE
@@ -31,10 +32,14 @@ from pilotage.cli.lazy import LazyGroup
 from pilotage.cli.main import exit_code, pilotage, run
 from pilotage.core.errors import all_errors
 from pilotage.core.settings import FILE, PREFIX, Setting, known_settings
-from pilotage.library.bundled import bundled_files
+from pilotage.library.bundled import bundled_candidates, bundled_files
+from pilotage.library.embedding import load_embedder
+from pilotage.library.entry import passages
 from pilotage.library.exporters.table import EXPORTERS
 from pilotage.library.importers.detect import IMPORTERS
+from pilotage.library.record import read_record
 from pilotage.library.schema.generate import SCHEMA_FILE, record_schema
+from pilotage.library.shipped_vectors import WithShipped
 from pilotage.library.terms import COMPILED, FACETS, KINDS, Vocabulary, load_vocabulary
 from pilotage.library.vocabulary.compiling import compiled
 
@@ -42,6 +47,8 @@ ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 SCHEMA = ROOT / "src" / "pilotage" / "library" / "schema" / SCHEMA_FILE
 VOCABULARY = ROOT / "src" / "pilotage" / "library" / "vocabulary" / COMPILED
+MODEL = "use-multilingual-3"
+VECTORS = ROOT / "src" / "pilotage" / "library" / "records" / f"{MODEL}.npy"
 CHECK_SCHEMA = ROOT / "src" / "pilotage" / "checks" / "reports" / CHECK_SCHEMA_FILE
 NOTE = "<!-- Made by docs/generate.py from the code; `make docs` writes it again. -->\n"
 WIDTH = 100
@@ -311,7 +318,7 @@ def _outputs() -> Iterator[tuple[str, list[str]]]:
     yield why, ["search", "502 from the load balancer", "--limit", "1"]
     yield "", ["search", "boiled eggs"]
     yield "The record itself, as it was imported: see [record](record.md).", ["show", google]
-    yield "`next` goes into `--after`; null on the last page.", ["list", "--limit", "1"]
+    yield "`next` goes into `--cursor`; null on the last page.", ["list", "--limit", "1"]
     yield "`hand_made` marks a link that an editor made.", ["related", again, "--limit", "1"]
     yield "", ["topic", "component=cloud-load-balancer"]
     yield "", ["vocab"]
@@ -436,7 +443,22 @@ def _report_type(value: dict[str, Any]) -> str:
     return _type(value)
 
 
-PAGES: dict[Path, Callable[[], str]] = {
+# Vectors
+
+
+def vectors() -> bytes:
+    """The vectors of all passages of the bundled records; the model makes only those that are not there yet."""
+    texts: dict[str, None] = {}
+    for candidate in bundled_candidates():
+        texts |= dict.fromkeys(passage.text for passage in passages(read_record(candidate.document)))
+    embedder = load_embedder(MODEL)
+    assert isinstance(embedder, WithShipped)  # noqa: S101 - the one with shipped vectors
+    file = io.BytesIO()
+    np.save(file, embedder.table(list(texts)))
+    return file.getvalue()
+
+
+PAGES: dict[Path, Callable[[], str | bytes]] = {
     VOCABULARY: compiled,  # first: the pages are made from what it says
     REFERENCE / "cli.md": cli_page,
     REFERENCE / "settings.md": settings_page,
@@ -448,6 +470,7 @@ PAGES: dict[Path, Callable[[], str]] = {
     REFERENCE / "check-report.md": check_report_page,
     SCHEMA: schema_text,
     CHECK_SCHEMA: check_schema_text,
+    VECTORS: vectors,
 }
 """Every generated file and what makes it."""
 
@@ -456,8 +479,9 @@ def main(arguments: list[str]) -> int:
     """Writes or checks; returns the exit code."""
     wrong = 0
     for path, make in PAGES.items():
-        text = make()
-        if path.exists() and path.read_text("utf-8") == text:
+        made = make()
+        content = made.encode() if isinstance(made, str) else made
+        if path.exists() and path.read_bytes() == content:
             continue
         wrong += 1
         name = path.relative_to(ROOT)
@@ -465,7 +489,7 @@ def main(arguments: list[str]) -> int:
             print(f"{name} differs from the code; run `make docs`")
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         print(f"wrote {name}")
     return 1 if wrong and "--check" in arguments else 0
 

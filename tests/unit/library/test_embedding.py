@@ -6,8 +6,11 @@ import pytest
 
 from pilotage.core.errors import MissingExtra
 from pilotage.library import embedding
+from pilotage.library.bundled import bundled_candidates
 from pilotage.library.embedding import Embedder, installed, load_embedder, vectors_of
-from pilotage.library.entry import Entry, Passage
+from pilotage.library.entry import Entry, Passage, passages
+from pilotage.library.record import read_record
+from pilotage.library.shipped_vectors import WithShipped
 from rig.embedder import WIDTH, HashedWords
 
 np = pytest.importorskip("numpy")
@@ -55,6 +58,17 @@ def test_a_passage_has_the_same_vector_alone_and_among_others(embedder: Embedder
 def test_the_real_ones_see_the_same_meaning_across_languages(name: str) -> None:
     rows = load_embedder(name).passages(TEXTS[:3])
     assert rows[0] @ rows[1] > rows[0] @ rows[2]
+
+
+@pytest.mark.skipif("use-multilingual-3" not in installed(), reason="the extra [semantic] is not installed")
+def test_shipped_vectors_are_those_of_the_model() -> None:
+    embedder = load_embedder("use-multilingual-3")
+    assert isinstance(embedder, WithShipped)
+    texts = [passage.text for passage in passages(read_record(next(iter(bundled_candidates())).document))][
+        ::6
+    ]
+    likeness = (embedder.passages(texts) * embedder._embedder.passages(texts)).sum(axis=1)
+    assert likeness.min() > 0.9999
 
 
 def entry(*texts: str) -> Entry:
