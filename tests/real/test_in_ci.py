@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,8 +43,22 @@ def shell(script: str, folder: Path, variables: Mapping[str, str]) -> tuple[int,
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the installations below ask the index for, asked once: our dependencies, the builder and pre-commit."""
+    folder = tmp_path_factory.mktemp("wheels")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"], PRE_COMMIT]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "-q", "--only-binary", ":all:", "-d", str(folder), *wanted],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    installed(done.returncode, done.stdout + done.stderr)
+    return folder
+
+
 @pytest.fixture
-def bare(tmp_path: Path) -> dict[str, str]:
+def bare(tmp_path: Path, wheels: Path) -> dict[str, str]:
     """Variables of a machine on which there is Python and Git, and nothing of ours."""
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -60,6 +75,8 @@ def bare(tmp_path: Path) -> dict[str, str]:
         "HOME": os.environ.get("HOME", str(tmp_path)),
         "LANG": "C.UTF-8",
         "PIP_NO_COMPILE": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "PRE_COMMIT_HOME": str(tmp_path / "hooks"),
     }
