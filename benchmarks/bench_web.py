@@ -43,7 +43,7 @@ MANY = 2_000
 CONNECTIONS = 16
 ROUTES = (
     "/api/v1/incidents", "/api/v1/incidents?component=coredns&extra=facets", "/api/v1/incidents/{id}",
-    "/api/v1/incidents/{id}/related", "/api/v1/incidents/{id}/history", "/api/v1/search?q={q}&facets=true",
+    "/api/v1/incidents/{id}/related", "/api/v1/incidents/{id}/history", "/api/v1/search?q={q}&extra=facets",
     "/api/v1/topics?component=coredns", "/api/v1/vocabulary/components", "/api/v1/organisations",
     "/api/v1/statistics", "/api/v1/statistics/matrix", "/api/v1/changes", "/api/v1/feed.atom", "/", "/search?q={q}",
     "/incidents/{id}", "/topics?facet=component:coredns", "/statistics",

@@ -53,10 +53,10 @@ def test_the_sdk_client_in_both_eras(address: str, mode: str) -> None:
     async def walk(client: Client) -> None:
         assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
         assert len((await client.list_tools()).tools) == 9
-        found = answer_of(await client.call_tool("search_incidents", {"query": "coredns killed for memory"}))
+        found = answer_of(await client.call_tool("search_incidents", {"q": "coredns killed for memory"}))
         assert found["items"][0]["id"] == COREDNS_ID
         pages = answer_of(await client.call_tool("list_incidents", {"limit": 20}))
-        more = {"limit": 20, "cursor": pages["next_cursor"]}
+        more = {"limit": 20, "cursor": pages["next"]}
         assert not answer_of(await client.call_tool("list_incidents", more))["has_more"]
         assert (await client.read_resource(f"incident://{COREDNS_ID}")).contents
         assert (await client.get_prompt("triage_symptom", {"symptom": "p90"})).messages
@@ -67,12 +67,12 @@ def test_the_sdk_client_in_both_eras(address: str, mode: str) -> None:
 async def _look(client: Client) -> str:
     found: list[Any] = []
     for tool, arguments in (
-        ("search_incidents", {"query": f"{SECRET} zone emptied because of a push"}),
-        ("list_incidents", {"facets": ["component=coredns"]}),
-        ("get_topic", {"terms": ["component=coredns"], "response_format": "detailed"}),
+        ("search_incidents", {"q": f"{SECRET} zone emptied because of a push"}),
+        ("list_incidents", {"facet": ["component=coredns"]}),
+        ("get_topic", {"facet": ["component=coredns"], "response_format": "detailed"}),
         ("related_incidents", {"id": COREDNS_ID}),
         ("get_incident", {"id": PRIVATE_ID}),
-        ("vocab", {"kind": "components", "query": "coredns"}),
+        ("vocab", {"kind": "components", "q": "coredns"}),
     ):
         found.append((await client.call_tool(tool, arguments)).model_dump_json())
     return json.dumps(found)
@@ -120,21 +120,21 @@ def test_a_single_request_needs_no_session(address: str) -> None:
     listed = post(address, "tools/list")
     assert listed.headers["content-type"] == "application/json"
     assert "mcp-session-id" not in listed.headers
-    call = {"name": "vocab", "arguments": {"query": "thundering herd"}}
+    call = {"name": "vocab", "arguments": {"q": "thundering herd"}}
     assert not post(address, "tools/call", call).json()["result"]["isError"]
 
 
 def test_any_replica_goes_on(address: str, store_url: str) -> None:
     def page(where: str, cursor: str | None) -> dict[str, Any]:
-        arguments = {"terms": ["component=ingress"], "limit": 10, "cursor": cursor}
+        arguments = {"facet": ["component=ingress"], "limit": 10, "cursor": cursor}
         found = post(where, "tools/call", {"name": "get_topic", "arguments": arguments}).json()
         answer: dict[str, Any] = found["result"]["structuredContent"]
         return answer
 
     with served(Settings(library=LibrarySettings(semantic=False)), store_url) as other:
         first = page(address, None)
-        second = page(other, first["next_cursor"])
-        third = page(address, second["next_cursor"])
+        second = page(other, first["next"])
+        third = page(address, second["next"])
     seen = [item["id"] for part in (first, second, third) for item in part["items"]]
     assert len(set(seen)) == len(seen) == first["total"]
 

@@ -52,7 +52,7 @@ def test_tools_are_listed_and_their_schemas_are_portable(tool: Inspector, target
 
 
 def test_two_tools_answer(tool: Inspector, target: list[str]) -> None:
-    found = called(tool, target, "search_incidents", {"query": "coredns killed for memory", "limit": 2})
+    found = called(tool, target, "search_incidents", {"q": "coredns killed for memory", "limit": 2})
     assert found["items"][0]["id"] == COREDNS_ID
     read = called(tool, target, "get_incident", {"id": COREDNS_ID, "lang": "ko", "sections": ["lessons"]})
     assert read["report"] == {"lessons": "DNS에 여유를 두고 확인한다."}

@@ -35,7 +35,7 @@ def test_the_sdk_client_in_both_eras(store_url: str, mode: str) -> None:
     async def walk(client: Client) -> None:
         assert client.protocol_version == ("2026-07-28" if mode == "auto" else "2025-11-25")
         assert len((await client.list_tools()).tools) == 9
-        found = answer_of(await client.call_tool("search_incidents", {"query": "coredns killed for memory"}))
+        found = answer_of(await client.call_tool("search_incidents", {"q": "coredns killed for memory"}))
         assert found["items"][0]["id"] == COREDNS_ID
         wrong = await client.call_tool("get_incident", {"id": PRIVATE_ID})
         assert wrong.is_error
@@ -67,7 +67,7 @@ def test_standard_output_carries_the_protocol_and_nothing_else(store_url: str) -
         {"method": "tools/list"},
         {
             "method": "tools/call",
-            "params": {"name": "search_incidents", "arguments": {"query": "인그레스 oom"}},
+            "params": {"name": "search_incidents", "arguments": {"q": "인그레스 oom"}},
         },
         {"method": "tools/call", "params": {"name": "get_incident", "arguments": {"id": "nope"}}},
         {"method": "tools/call", "params": {"name": "nope", "arguments": {}}},

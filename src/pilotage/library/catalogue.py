@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import importlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pilotage.core.cursors import Part, read_place
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
-from pilotage.library.canonical import storable
 from pilotage.library.embedding import Embedder
+from pilotage.library.paging import KEY_SIZE, filters_told, order_key, place_of
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request, Searcher
@@ -42,12 +40,17 @@ class Page:
     Attributes:
         total: number of records in the whole list.
         items: the records of this part, newest first.
-        next: cursor of the part that follows; None on the last one.
+        onward: where the list goes on.
     """
 
     total: int
     items: tuple[Stored, ...]
-    next: str | None
+    onward: Part
+
+    @property
+    def next(self) -> str | None:
+        """The cursor of the part that follows; None on the last one."""
+        return self.onward.next
 
 
 class Catalogue:
@@ -118,26 +121,26 @@ class Catalogue:
         """Records that bear all the terms, newest first. A cursor stays right while records are added.
 
         Raises:
-            InvalidInput: the cursor is none of ours.
+            InvalidInput: the cursor is none, or belongs to another list.
         """
-        found = self.store.page(filters, audience, limit=limit + 1, after=_read_cursor(cursor))
-        shown = found[:limit]
-        more = len(found) > limit
-        last = shown[-1] if more else None
-        mark = _write_cursor(str(last.document.get("date") or ""), last.id) if last else None
-        return Page(self.store.count(filters, audience), tuple(shown), mark)
+        question = ("incidents", filters_told(filters), audience)
+        place = read_place(cursor, KEY_SIZE, question)
+        found = self.store.page(filters, audience, limit=limit + 1, after=place_of(place))
+        shown = tuple(found[:limit])
+        part = Part(question, place.seen, tuple(map(order_key, shown)), len(found) > limit)
+        return Page(self.store.count(filters, audience), shown, part)
 
     def related(
-        self, name: str, audience: Audience, lang: Lang, *, limit: int, offset: int = 0
+        self, name: str, audience: Audience, lang: Lang, *, limit: int, cursor: str | None = None
     ) -> RelatedAnswer:
         """See `related.related`."""
         found: RelatedAnswer = _insight("related").related(
-            self._sides, name, audience=audience, lang=lang, limit=limit, offset=offset
+            self._sides, name, audience=audience, lang=lang, limit=limit, cursor=cursor
         )
         return found
 
     def topic(
-        self, terms: Sequence[Tag], audience: Audience, lang: Lang, *, limit: int, offset: int = 0
+        self, terms: Sequence[Tag], audience: Audience, lang: Lang, *, limit: int, cursor: str | None = None
     ) -> Topic:
         """See `topics.topic`."""
         found: Topic = _insight("topics").topic(
@@ -146,7 +149,7 @@ class Catalogue:
             audience=audience,
             lang=lang,
             limit=limit,
-            offset=offset,
+            cursor=cursor,
             vocabulary=self.vocabulary,
         )
         return found
@@ -209,23 +212,3 @@ class Catalogue:
 def _insight(name: str) -> Any:
     # A search needs none of them, and starts sooner without.
     return importlib.import_module(f"pilotage.library.insight.{name}")
-
-
-def _write_cursor(date: str, id_: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([date, id_]).encode()).decode().rstrip("=")
-
-
-def _read_cursor(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    try:
-        value: Any = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
-    except (binascii.Error, ValueError, RecursionError):
-        value = None
-    if not (isinstance(value, list) and len(value) == 2 and all(map(_is_text, value))):  # noqa: PLR2004
-        raise InvalidInput(f"'{text[:40]}' is no cursor", hint="Pass on `next` as it came.")
-    return value[0], value[1]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and storable(value) == value

@@ -283,8 +283,6 @@ def _unchanged(headers: ReadHeaders, marks: dict[str, str]) -> bool:
 
 
 async def _not_modified(send: Send, marks: dict[str, str]) -> None:
-    # As the whole answer would say; what it varies by otherwise is added to every answer.
-    told = {**marks, "Vary": "Accept-Encoding"}
-    headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+    headers = [(name.lower().encode(), value.encode()) for name, value in marks.items()]
     await send({"type": "http.response.start", "status": 304, "headers": headers})
     await send({"type": "http.response.body", "body": b""})

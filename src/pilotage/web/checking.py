@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pilotage.checks.choosing import chosen
-from pilotage.checks.model import Answer, Check
+from pilotage.checks.model import Answer, Check, Finding, Severity
 from pilotage.checks.own.checks import check_of, prove
 from pilotage.checks.own.evaluation import Evaluator, Limits
 from pilotage.checks.own.model import OwnCheck
@@ -27,6 +27,8 @@ from pilotage.checks.reports.incidents import Incident, Incidents
 from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.scene import LATEST
 from pilotage.checks.target import EXAMPLE, read_target
+from pilotage.core.cursors import Cut, cut
+from pilotage.core.cursors import Question as CursorQuestion
 from pilotage.core.errors import Busy, InvalidInput, NotFound, TooLarge, UserError
 from pilotage.core.settings import WebSettings
 from pilotage.core.text import did_you_mean
@@ -42,6 +44,7 @@ MOST_OWN_BYTES = 64 * 1024
 """The longest text of own checks that somebody may send along."""
 MOST_OWN_CHECKS = 50
 _OWN_NAME = "own_checks"
+_WORST_RANK = Severity.CRITICAL.rank
 _OWN_LIMITS = Limits(seconds=5.0, memory_bytes=1 << 29, deaths=1, all_seconds=MOST_SECONDS / 2)
 _AT_ONCE = 2
 """Checking is work for the processor: more at once would only make each of them, and the pages, slower."""
@@ -70,6 +73,23 @@ class Question:
     ignore: tuple[str, ...] = ()
     kubernetes: str = ""
     own_checks: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which checks are asked for; each door calls these by the same names.
+
+    Attributes:
+        severity: any of these.
+        family: any of these.
+        incident: one that they cite.
+        q: words, each of which must stand in the id, the title, the family, or what the check does.
+    """
+
+    severity: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    incident: str = ""
+    q: str = ""
 
 
 class Offer:
@@ -175,27 +195,29 @@ class Offer:
             raise NotFound(f"there is no check '{name[:120]}'", hint=hint)
         return self.checks[name]
 
-    def chosen(
-        self,
-        severities: Sequence[str] = (),
-        families: Sequence[str] = (),
-        incident: str = "",
-        words: str = "",
-    ) -> list[Check]:
+    def chosen(self, wanted: Wanted) -> list[Check]:
         """The checks that fit, worst first, then by family and id.
-
-        Args:
-            severities: any of these.
-            families: any of these.
-            incident: one that they cite.
-            words: each must stand in the id, the title, the family, or what the check does.
 
         Raises:
             UnknownTerm: a severity or a family does not exist.
         """
         return chosen(
-            self.checks.values(), severities=severities, families=families, incident=incident, words=words
+            self.checks.values(),
+            severities=wanted.severity,
+            families=wanted.family,
+            incident=wanted.incident,
+            words=wanted.q,
         )
+
+    def part(self, wanted: Wanted, *, limit: int, cursor: str | None) -> Cut[Check]:
+        """A part of the checks that fit.
+
+        Raises:
+            UnknownTerm: see `chosen`.
+            InvalidInput: the cursor is none, or belongs to another list.
+        """
+        question = ("checks", sorted(wanted.severity), sorted(wanted.family), wanted.incident, wanted.q)
+        return cut(self.chosen(wanted), _order, size=3, limit=limit, cursor=cursor, question=question)
 
     @cached_property
     def families(self) -> list[str]:
@@ -304,6 +326,17 @@ def check_item(one: Check, incidents: Incidents) -> dict[str, Any]:
     }
 
 
+def findings_part(
+    report: Report, *, limit: int, cursor: str | None, question: CursorQuestion
+) -> Cut[Finding]:
+    """A part of the findings of a report, worst first.
+
+    Raises:
+        InvalidInput: the cursor is none, or belongs to another text.
+    """
+    return cut(report.findings, _place, size=8, limit=limit, cursor=cursor, question=question)
+
+
 def whole_check(one: Check, incidents: Incidents) -> dict[str, Any]:
     """A check with its page; see `check_models.WholeCheck`."""
     return {
@@ -328,3 +361,22 @@ def incident_checks(found: Iterable[tuple[Check, bool]]) -> list[dict[str, Any]]
         }
         for one, exact in found
     ]
+
+
+def _order(one: Check) -> tuple[str, str, str]:
+    return f"{_WORST_RANK - one.severity.rank}", one.family, one.id
+
+
+def _place(one: Finding) -> tuple[str, ...]:
+    # As reports are ordered; numbers are written so that they compare as texts.
+    place = one.place
+    return (
+        f"{_WORST_RANK - one.severity.rank}",
+        one.check,
+        place.file,
+        f"{place.line:09}",
+        f"{place.column:09}",
+        place.object,
+        place.path,
+        one.fingerprint,
+    )

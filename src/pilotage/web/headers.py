@@ -16,7 +16,8 @@ SECURITY = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-VARY = "Authorization, Accept-Language, Cookie"
+VARY = "Accept-Encoding, Accept-Language, Authorization, Cookie"
+"""Said of every answer, also of those too small to be compressed, so that an answer and its 304 say the same."""
 _READERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Last-Modified, Link, Retry-After, Content-Disposition",
@@ -65,7 +66,7 @@ class Headers:
                 for name, value in (SECURITY | (_READERS if shared else {})).items():
                     headers.setdefault(name, value)
                 if shared:
-                    headers.add_vary_header(VARY)
+                    headers["Vary"] = VARY
             elif head and message["type"] == "http.response.body":
                 # A HEAD ends with its headers; what a stream still gives is thrown away.
                 if ended:

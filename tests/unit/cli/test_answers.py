@@ -108,10 +108,10 @@ def test_list_pages_to_the_end(cli: Cli) -> None:
         seen += [item["id"] for item in page["items"]]
         if page["next"] is None:
             break
-        after = ["--after", page["next"]]
+        after = ["--cursor", page["next"]]
     assert seen == [UNEVEN["id"], DNS["id"], HOSTILE["id"]]
     assert cli("list", "--limit", "3", "-o", "json").json()["next"] is None
-    assert "more: --after" in cli("list", "--limit", "2").out
+    assert "more: --cursor" in cli("list", "--limit", "2").out
 
 
 def test_list_shows_withdrawn_only_when_asked(cli: Cli) -> None:

@@ -164,7 +164,7 @@ def test_a_plain_text_of_another_media_type_is_no_form(client: TestClient) -> No
 
 def test_agents_see_and_send_checks(catalogue: Catalogue, open_server: Settings) -> None:
     server = make_server(open_server, catalogue)
-    listed = answer_of(ask(server, "list_checks", families=["own"]))
+    listed = answer_of(ask(server, "list_checks", family=["own"]))
     assert [one["id"] for one in listed["checks"]] == ["shop-no-latest"]
     assert answer_of(ask(server, "explain_check", id="shop-no-latest"))["family"] == "own"
     found = answer_of(ask(server, "check_manifests", text=POD, own_checks=SENT, select=["own"]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
-from pilotage.cli.library.options import App, library_options
+from pilotage.cli.library.options import App, cursor_option, library_options
+from pilotage.cli.library.rendering import say_part
 from pilotage.cli.output import console, counted, say, say_json
 from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.insight.statistics import Distribution, Matrix, Statistics
@@ -29,10 +30,10 @@ _INTERVAL_LABELS: dict[str, dict[Lang, str]] = {
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="Number of incidents."
 )
-@click.option("--offset", type=click.IntRange(0), default=0, help="Number of incidents to pass over.")
+@cursor_option
 @click.option("--reasons", is_flag=True, help="Show every reason with its weight and evidence.")
 @library_options
-def related(app: App, id: str, limit: int, offset: int, reasons: bool) -> None:  # noqa: A002 - the word that the user sees
+def related(app: App, id: str, limit: int, cursor: str | None, reasons: bool) -> None:  # noqa: A002 - the word that the user sees
     """Incidents like this one, each with its reasons.
 
     Links made by hand come first; a score is the sum of the weights of its reasons.
@@ -43,7 +44,7 @@ def related(app: App, id: str, limit: int, offset: int, reasons: bool) -> None: 
       pilotage library related zalando-2019-01-07-coredns-oom-total-dns-outage --reasons --lang ko
     """
     with app.catalogue() as catalogue:
-        answer = catalogue.related(id, app.audience, app.lang, limit=limit, offset=offset)
+        answer = catalogue.related(id, app.audience, app.lang, limit=limit, cursor=cursor)
     if app.as_json:
         say_json(answer.to_json())
     else:
@@ -64,22 +65,17 @@ def _say_related(answer: RelatedAnswer, lang: Lang, *, reasons: bool) -> None:
                 say(out, f"{reason.weight:>5.2f}  {reason.text(lang)}", "green", indent=7)
         else:
             say(out, hit.why(lang), "green", indent=7)
-    first, last = answer.offset + 1, answer.offset + len(answer.hits)
-    say(
-        out,
-        f"{first}–{last} of {answer.total}" if lang == "en" else f"{answer.total}건 중 {first}–{last}",
-        "dim",
-    )
+    say_part(out, answer.onward, len(answer.hits), answer.total, lang)
 
 
 @click.command()
-@click.argument("terms", nargs=-1, required=True, metavar="FACET=VALUE...")
+@click.argument("facet", nargs=-1, required=True, metavar="FACET=VALUE...")
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of cases."
 )
-@click.option("--offset", type=click.IntRange(0), default=0, help="Number of cases to pass over.")
+@cursor_option
 @library_options
-def topic(app: App, terms: tuple[str, ...], limit: int, offset: int) -> None:
+def topic(app: App, facet: tuple[str, ...], limit: int, cursor: str | None) -> None:
     """What the incidents that bear all of the terms have in common.
 
     Each companion comes with its number of cases, the base rate in the whole library, and the lift of one
@@ -92,8 +88,8 @@ def topic(app: App, terms: tuple[str, ...], limit: int, offset: int) -> None:
       pilotage library topic cause=configuration-change year=2021 --output json
     """
     with app.catalogue() as catalogue:
-        tags = catalogue.tags(terms, app.audience)
-        found = catalogue.topic(tags, app.audience, app.lang, limit=limit, offset=offset)
+        tags = catalogue.tags(facet, app.audience)
+        found = catalogue.topic(tags, app.audience, app.lang, limit=limit, cursor=cursor)
     if app.as_json:
         say_json(found.to_json())
     else:
@@ -124,11 +120,11 @@ def _say_topic(found: Topic, lang: Lang) -> None:
     for case in found.cases:
         say(out, f"{case.date or '?':<11} {case.organisation or '?':<16} {case.title}")
         say(out, case.id, "dim", indent=12)
-    say(out, found.page if lang == "en" else found.page.replace(" of ", " / "), "dim")
+    say_part(out, found.onward, len(found.cases), found.total, lang)
 
 
 @click.command()
-@click.argument("terms", nargs=-1, metavar="[FACET=VALUE]...")
+@click.argument("facet", nargs=-1, metavar="[FACET=VALUE]...")
 @click.option(
     "--by", nargs=2, metavar="FACET FACET", help="How often the terms of two facets stand together."
 )
@@ -136,7 +132,7 @@ def _say_topic(found: Topic, lang: Lang) -> None:
     "-n", "--limit", type=click.IntRange(1, 100), default=12, show_default=True, help="Most terms of a facet."
 )
 @library_options
-def stats(app: App, terms: tuple[str, ...], by: tuple[str, str] | None, limit: int) -> None:
+def stats(app: App, facet: tuple[str, ...], by: tuple[str, str] | None, limit: int) -> None:
     """Counts by facet and year, co-occurrence of two facets, time to resolve.
 
     Times are a distribution over the records that state them, never a mean.
@@ -149,7 +145,7 @@ def stats(app: App, terms: tuple[str, ...], by: tuple[str, str] | None, limit: i
       pilotage library stats --output json
     """
     with app.catalogue() as catalogue:
-        filters = Filters(all_of=catalogue.tags(terms, app.audience))
+        filters = Filters(all_of=catalogue.tags(facet, app.audience))
         if by is not None:
             matrix = catalogue.matrix(*by, app.audience, filters, limit=limit)
             if app.as_json:

@@ -82,6 +82,8 @@ def library_options(command: _Command) -> _Command:
     return cast("_Command", decorated)
 
 
+cursor_option = click.option("--cursor", metavar="CURSOR", help="Go on there: `next` of the part before.")
+"""What every list in parts takes."""
 _OPTIONS = (
     click.option(
         "--store",

@@ -7,8 +7,8 @@ import json
 
 import click
 
-from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import date_words, one_line, say_record
+from pilotage.cli.library.options import App, cursor_option, library_options
+from pilotage.cli.library.rendering import date_words, one_line, say_part, say_record
 from pilotage.cli.output import console, say, say_json
 from pilotage.library.record import read_record
 from pilotage.library.stores.protocol import Filters, Revision
@@ -41,13 +41,13 @@ def show(app: App, id: str, revision: int | None) -> None:  # noqa: A002 - the w
 
 
 @click.command("list")
-@click.argument("terms", nargs=-1, metavar="[FACET=VALUE]...")
+@click.argument("facet", nargs=-1, metavar="[FACET=VALUE]...")
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of records."
 )
-@click.option("--after", metavar="CURSOR", help="`next` of the page before.")
+@cursor_option
 @library_options
-def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> None:
+def list_(app: App, facet: tuple[str, ...], limit: int, cursor: str | None) -> None:
     """List incidents, newest first, that bear all the given terms. Withdrawn ones only with status=withdrawn.
 
     \b
@@ -57,8 +57,8 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
       pilotage library list org=zalando --output json
     """
     with app.catalogue() as catalogue:
-        filters = Filters(all_of=catalogue.tags(terms, app.audience))
-        page = catalogue.page(filters, app.audience, limit=limit, cursor=after)
+        filters = Filters(all_of=catalogue.tags(facet, app.audience))
+        page = catalogue.page(filters, app.audience, limit=limit, cursor=cursor)
     records = [(read_record(stored.document, where=stored.id), stored) for stored in page.items]
     if app.as_json:
         items = [
@@ -86,10 +86,7 @@ def list_(app: App, terms: tuple[str, ...], limit: int, after: str | None) -> No
             mark = " [private]" if app.lang == "en" else " [비공개]"
         say(out, f"{date_words(record, app.lang):<22} {record.org or '?':<16} {title}{mark}")
         say(out, record.id, "dim", indent=23)
-    shown, total = len(records), page.total
-    say(out, f"{shown} of {total}" if app.lang == "en" else f"{total}건 중 {shown}건", "dim")
-    if page.next:
-        say(out, f"more: --after {page.next}" if app.lang == "en" else f"다음: --after {page.next}", "dim")
+    say_part(out, page.onward, len(records), page.total, app.lang)
 
 
 @click.command()

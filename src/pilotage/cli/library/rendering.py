@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text as RichText
 
 from pilotage.cli.output import say
+from pilotage.core.cursors import Onward
 from pilotage.core.text import printable, shorten
 from pilotage.library.record import Action, Cause, Event, Factor, Impact, Lang, Record, Step, Text
 from pilotage.library.search.answer import FIELD_LABELS, Hit
@@ -184,3 +185,11 @@ def _say_sources(where: Console, record: Record, lang: Lang) -> None:
 def one_line(text: str, limit: int = 100) -> str:
     """The first line of a text, shortened."""
     return shorten(printable(" ".join(text.split())), limit)
+
+
+def say_part(out: Console, onward: Onward, shown: int, total: int, lang: Lang) -> None:
+    """Which part of a list was shown, and how to see the next one."""
+    first, last = min(onward.seen + 1, onward.seen + shown), onward.seen + shown
+    say(out, f"{first}–{last} of {total}" if lang == "en" else f"{total}건 중 {first}–{last}", "dim")
+    if onward.next:
+        say(out, f"{'more' if lang == 'en' else '다음'}: --cursor {onward.next}", "dim")

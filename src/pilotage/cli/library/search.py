@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from pilotage.cli.library.options import App, library_options
-from pilotage.cli.library.rendering import say_hit
+from pilotage.cli.library.options import App, cursor_option, library_options
+from pilotage.cli.library.rendering import say_hit, say_part
 from pilotage.cli.output import console, say, say_json
 from pilotage.core.text import shorten
 from pilotage.library.record import Lang
@@ -25,10 +25,8 @@ _MOST_STDIN_BYTES = 1024 * 1024
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of hits."
 )
-@click.option("--offset", type=click.IntRange(0), default=0, help="Number of hits to pass over.")
-@click.option(
-    "-f", "--facet", "facets", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term."
-)
+@cursor_option
+@click.option("-f", "--facet", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term.")
 @click.option("--no-semantic", is_flag=True, help="Answer from words alone.")
 @click.option("--facets", "show_facets", is_flag=True, help="Show counts by facet.")
 @library_options
@@ -36,8 +34,8 @@ def search(
     app: App,
     query: tuple[str, ...],
     limit: int,
-    offset: int,
-    facets: tuple[str, ...],
+    cursor: str | None,
+    facet: tuple[str, ...],
     no_semantic: bool,
     show_facets: bool,
 ) -> None:
@@ -62,7 +60,7 @@ def search(
         # Logs are not always clean UTF-8, and only their beginning is read anyway.
         text = sys.stdin.buffer.read(_MOST_STDIN_BYTES).decode("utf-8", "replace")
     with app.catalogue(semantic=not no_semantic) as catalogue:
-        filters = Filters(all_of=catalogue.tags(facets, app.audience))
+        filters = Filters(all_of=catalogue.tags(facet, app.audience))
         answer = catalogue.search(
             Request(
                 text=text,
@@ -70,19 +68,17 @@ def search(
                 audience=app.audience,
                 lang=app.lang,
                 limit=limit,
-                offset=offset,
+                cursor=cursor,
                 facets=show_facets or app.as_json,
             )
         )
     if app.as_json:
         say_json(answer.to_json(app.lang, load_vocabulary()))
     else:
-        _say_answer(answer, app.lang, offset, load_vocabulary(), show_facets=show_facets)
+        _say_answer(answer, app.lang, load_vocabulary(), show_facets=show_facets)
 
 
-def _say_answer(
-    answer: Answer, lang: Lang, offset: int, vocabulary: Vocabulary, *, show_facets: bool
-) -> None:
+def _say_answer(answer: Answer, lang: Lang, vocabulary: Vocabulary, *, show_facets: bool) -> None:
     out = console()
     for typed, meant in answer.corrections:
         say(out, f"'{typed}' read as '{meant}'" if lang == "en" else f"'{typed}' → '{meant}'", "yellow")
@@ -100,15 +96,9 @@ def _say_answer(
     if answer.no_good_match:
         _say_nothing(answer, lang)
         return
-    for number, hit in enumerate(answer.hits, start=offset + 1):
+    for number, hit in enumerate(answer.hits, start=answer.onward.seen + 1):
         say_hit(out, number, hit, lang)
-    last = offset + len(answer.hits)
-    first = min(offset + 1, last)
-    say(
-        out,
-        f"{first}–{last} of {answer.total}" if lang == "en" else f"{answer.total}건 중 {first}–{last}",
-        "dim",
-    )
+    say_part(out, answer.onward, len(answer.hits), answer.total, lang)
     if show_facets:
         for facet, values in answer.facets.items():
             ordered = sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))[:8]

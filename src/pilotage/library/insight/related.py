@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pilotage.core.cursors import Walk, read_rest
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.analysis import tag_token, tokens
@@ -98,6 +99,12 @@ class RelatedHit:
         """Whether an author made the link."""
         return any(reason.hand_made for reason in self.reasons)
 
+    @property
+    def good(self) -> bool:
+        """Whether it is called related."""
+        telling = any(reason.kind != "same-organisation" for reason in self.reasons)
+        return self.hand_made or (telling and self.score >= THRESHOLD)
+
     def why(self, lang: Lang) -> str:
         """The chief reasons in one line: `same root cause · shared Ingress controller`."""
         return one_line(self.reasons, lang)
@@ -125,28 +132,22 @@ class RelatedAnswer:
         id: the incident that was asked for, its alias resolved.
         lang: language of the titles.
         total: number of related incidents found.
-        offset: how many of them come before this page.
         threshold: score below which nothing is called related.
         hits: this page, hand-made links first, then by score.
+        onward: where the answer goes on.
     """
 
     id: str
     lang: Lang
     total: int
-    offset: int
     threshold: float
     hits: tuple[RelatedHit, ...]
-
-    @property
-    def next_offset(self) -> int | None:
-        """Offset of the next page, null on the last one."""
-        end = self.offset + len(self.hits)
-        return end if self.hits and end < self.total else None
+    onward: Walk
 
     def to_json(self) -> dict[str, Any]:
         """The documented shape.
 
-        `{"id", "lang", "total", "offset", "next_offset", "threshold", "hits": [{"id", "title",
+        `{"id", "lang", "total", "next", "threshold", "hits": [{"id", "title",
         "organisation", "date", "date_precision", "score", "hand_made", "why": {"en", "ko"}, "reasons":
         [{"kind", "weight", "hand_made", "text": {"en", "ko"}, "evidence"}]}]}`; the form of `evidence`
         follows from `kind`: see
@@ -156,8 +157,7 @@ class RelatedAnswer:
             "id": self.id,
             "lang": self.lang,
             "total": self.total,
-            "offset": self.offset,
-            "next_offset": self.next_offset,
+            "next": self.onward.next,
             "threshold": self.threshold,
             "hits": [hit.to_json() for hit in self.hits],
         }
@@ -221,7 +221,7 @@ def related(  # noqa: PLR0913 - audience, language and page belong to every ques
     audience: Audience,
     lang: Lang,
     limit: int,
-    offset: int = 0,
+    cursor: str | None = None,
     vectors: MeaningLikeness | None = None,
 ) -> RelatedAnswer:
     """The incidents that are related to one, and why.
@@ -232,34 +232,46 @@ def related(  # noqa: PLR0913 - audience, language and page belong to every ques
         audience: `public` sees no trace of private records, neither as hits nor in weights.
         lang: language of the titles.
         limit: most hits of this page.
-        offset: how many hits to skip.
+        cursor: where the answer goes on.
         vectors: cosine of the meaning of mechanisms; without it words alone decide.
 
     Raises:
         NotFound: there is no such record for this audience.
-        InvalidInput: `limit` or `offset` makes no sense.
+        InvalidInput: `limit` makes no sense, or the cursor is none of this incident.
     """
-    if limit < 1 or offset < 0:
-        raise InvalidInput("limit must be at least 1 and offset at least 0", hint="Write limit 10, offset 0.")
+    if limit < 1:
+        raise InvalidInput("limit must be at least 1", hint="Write limit 10.")
     store = sides.store
     rarity, shelf = sides.now()
     stamps = store.stamps([id], audience)
     own = next(iter(shelf.of(stamps.values()).values()), None)
     if own is None:
         raise NotFound(f"no record '{id}'", hint=did_you_mean(id, store.ids(audience)) or "Search finds ids.")
-    candidates = store.stamps(_candidates(store, own, rarity, audience), audience)
-    found = shelf.of(candidates.values())
-    others = [
-        found[key]
-        for key in sorted(found)
-        if key != own.record.id and found[key].record.status != "withdrawn"
-    ]
-    meaning = vectors(own.record.id, [other.record.id for other in others]) if vectors else {}
-    scale = _Scale(rarity, sides.vocabulary, meaning)
-    hits = [hit for other in others if (hit := _hit(own, other, scale, lang))]
-    hits.sort(key=lambda hit: (not hit.hand_made, -hit.score, hit.id))
-    page = tuple(hits[offset : offset + limit])
-    return RelatedAnswer(own.record.id, lang, len(hits), offset, THRESHOLD, page)
+
+    def compared(names: Sequence[str]) -> dict[str, RelatedHit]:
+        found = shelf.of(store.stamps(names, audience).values())
+        found.pop(own.record.id, None)
+        others = [found[key] for key in sorted(found) if found[key].record.status != "withdrawn"]
+        meaning = vectors(own.record.id, [other.record.id for other in others]) if vectors else {}
+        scale = _Scale(rarity, sides.vocabulary, meaning)
+        return {other.record.id: _hit(own, other, scale, lang) for other in others}
+
+    question = ("related", own.record.id, audience)
+    rest = read_rest(cursor, question)
+    hits = compared(_candidates(store, own, rarity, audience))
+    if rest is None:
+        good = [hit for hit in hits.values() if hit.good]
+        good.sort(key=lambda hit: (not hit.hand_made, -hit.score, hit.id))
+        walk = Walk(question, 0, tuple(hit.id for hit in good), limit)
+    else:
+        left = rest.among(hits)
+        if len(left) < len(rest.digests):
+            # Others came, and have displaced them even as candidates; or they are gone.
+            hits |= compared(rest.among(store.ids(audience)))
+            left = rest.among(hits)
+        walk = Walk(question, rest.seen, tuple(left), limit)
+    page = tuple(hits[id_] for id_ in walk.ids[:limit])
+    return RelatedAnswer(own.record.id, lang, walk.seen + len(walk.ids), THRESHOLD, page, walk)
 
 
 def _candidates(store: Store, own: _Side, rarity: Rarity, audience: Audience) -> list[str]:
@@ -318,7 +330,7 @@ def _organisation(record: Record, vocabulary: Vocabulary) -> set[str]:
     return {token for name in [*names, *(term.names() if term else ())] for token in tokens(name)}
 
 
-def _hit(own: _Side, other: _Side, scale: _Scale, lang: Lang) -> RelatedHit | None:
+def _hit(own: _Side, other: _Side, scale: _Scale, lang: Lang) -> RelatedHit:
     reasons = in_order(
         [
             *_links(own, other),
@@ -327,11 +339,6 @@ def _hit(own: _Side, other: _Side, scale: _Scale, lang: Lang) -> RelatedHit | No
             *_words(own, other),
         ]
     )
-    score = total(reasons)
-    linked = any(reason.hand_made for reason in reasons)
-    telling = any(reason.kind != "same-organisation" for reason in reasons)
-    if not linked and not (telling and score >= THRESHOLD):
-        return None
     record = other.record
     return RelatedHit(
         id=record.id,
@@ -339,7 +346,7 @@ def _hit(own: _Side, other: _Side, scale: _Scale, lang: Lang) -> RelatedHit | No
         organisation=record.org,
         date=record.date,
         date_precision=record.date_precision,
-        score=score,
+        score=total(reasons),
         reasons=reasons,
     )
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pilotage.core.cursors import Part, read_place
 from pilotage.core.errors import InvalidInput
 from pilotage.library.insight.lessons import SharedLesson, shared_lessons
 from pilotage.library.insight.reasons import labels
 from pilotage.library.insight.topic_line import Span, summary_line
+from pilotage.library.paging import KEY_SIZE, order_key, place_of
 from pilotage.library.record import LANGS, Lang, Record, read_record
 from pilotage.library.search.lexicon import load_lexicon
 from pilotage.library.search.query import facet_value
@@ -123,8 +125,8 @@ class Topic:
         lang: language of the titles.
         total: number of cases.
         base: number of records of the whole library.
-        offset: how many cases come before this page.
         cases: this page, newest first.
+        onward: where the cases go on.
         span: first and last date among the cases.
         companions: facet -> its terms among the cases, the most telling first, those of one case last.
         lessons: what several of the cases teach.
@@ -135,24 +137,19 @@ class Topic:
     lang: Lang
     total: int
     base: int
-    offset: int
     cases: tuple[TopicCase, ...]
+    onward: Part
     span: Span
     companions: dict[str, tuple[TopicTerm, ...]] = field(default_factory=dict)
     lessons: tuple[SharedLesson, ...] = ()
-
-    @property
-    def next_offset(self) -> int | None:
-        """Offset of the next page, null on the last one."""
-        end = self.offset + len(self.cases)
-        return end if self.cases and end < self.total else None
 
     @property
     def page(self) -> str:
         """Which cases these are: `1–2 of 2`, `0 of 0`."""
         if not self.cases:
             return f"0 of {self.total}"
-        return f"{self.offset + 1}–{self.offset + len(self.cases)} of {self.total}"
+        seen = self.onward.seen
+        return f"{seen + 1}–{seen + len(self.cases)} of {self.total}"
 
     def telling(self, *, limit: int = 2) -> list[TopicTerm]:
         """The terms that stand out: in at least two cases and more often than chance allows."""
@@ -170,8 +167,8 @@ class Topic:
     def to_json(self) -> dict[str, Any]:
         """The documented shape.
 
-        `{"terms": [{"facet", "slug", "label"}], "summary": {"en", "ko"}, "lang", "total", "base", "offset",
-        "next_offset", "page", "cases": [{"id", "title", "organisation", "date", "date_precision"}], "span":
+        `{"terms": [{"facet", "slug", "label"}], "summary": {"en", "ko"}, "lang", "total", "base", "next",
+        "page", "cases": [{"id", "title", "organisation", "date", "date_precision"}], "span":
         {"first", "first_precision", "last", "last_precision", "dated"}, "companions": {facet: [{"facet",
         "slug", "label", "n", "of", "share", "low", "high", "base_n", "base_of", "lift"}]}, "lessons":
         [{"words", "overlap", "lessons": [{"id", "text"}]}]}`.
@@ -185,8 +182,7 @@ class Topic:
             "lang": self.lang,
             "total": self.total,
             "base": self.base,
-            "offset": self.offset,
-            "next_offset": self.next_offset,
+            "next": self.onward.next,
             "page": self.page,
             "cases": [case.to_json() for case in self.cases],
             "span": self.span.to_json(),
@@ -205,7 +201,7 @@ def topic(  # noqa: PLR0913 - audience, language and page belong to every questi
     lang: Lang,
     limit: int,
     vocabulary: Vocabulary,
-    offset: int = 0,
+    cursor: str | None = None,
 ) -> Topic:
     """What the incidents that bear all of some terms have in common.
 
@@ -216,21 +212,26 @@ def topic(  # noqa: PLR0913 - audience, language and page belong to every questi
         lang: language of the titles.
         limit: most cases of this page.
         vocabulary: for slugs and labels.
-        offset: how many cases to skip.
+        cursor: where the cases go on.
 
     Raises:
         UnknownTerm: a facet or a value does not exist; the hint names the nearest ones.
-        InvalidInput: `limit` or `offset` makes no sense.
+        InvalidInput: `limit` makes no sense, or the cursor is none of this topic.
     """
-    if limit < 1 or offset < 0:
-        raise InvalidInput("limit must be at least 1 and offset at least 0", hint="Write limit 10, offset 0.")
+    if limit < 1:
+        raise InvalidInput("limit must be at least 1", hint="Write limit 10.")
     tags = _resolved(store, terms, audience, vocabulary)
     withdrawn = ("status", "withdrawn") in tags
     filters = Filters(all_of=tags, withdrawn=withdrawn)
     whole = Filters(withdrawn=withdrawn)
     total, base = store.count(filters, audience), store.count(whole, audience)
-    newest = store.page(filters, audience, limit=max(offset + limit, LESSON_CASES)) if total else []
-    records = [read_record(stored.document) for stored in newest]
+    question = ("topic", sorted(tags), audience)
+    place = read_place(cursor, KEY_SIZE, question)
+    newest = store.page(filters, audience, limit=max(limit + 1, LESSON_CASES)) if total else []
+    page = newest
+    if place.key is not None:
+        page = store.page(filters, audience, limit=limit + 1, after=place_of(place))
+    shown = page[:limit]
     facets = store.facets(filters, audience) if total else {}
     return Topic(
         terms=tags,
@@ -238,11 +239,11 @@ def topic(  # noqa: PLR0913 - audience, language and page belong to every questi
         lang=lang,
         total=total,
         base=base,
-        offset=offset,
-        cases=tuple(_case(record, lang) for record in records[offset : offset + limit]),
+        cases=tuple(_case(read_record(stored.document), lang) for stored in shown),
+        onward=Part(question, place.seen, tuple(map(order_key, shown)), len(page) > limit),
         span=_span(store, filters, facets.get("year", {}), audience),
         companions=_companions(facets, store.facets(whole, audience), tags, (total, base), vocabulary),
-        lessons=shared_lessons(records[:LESSON_CASES]),
+        lessons=shared_lessons([read_record(stored.document) for stored in newest[:LESSON_CASES]]),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pilotage.core.cursors import Onward, Part
 from pilotage.library.record import Lang, Record
 from pilotage.library.search.snippets import Snippet
 from pilotage.library.terms import FACET_OF, Term, Vocabulary
@@ -131,6 +132,7 @@ class Answer:
         no_good_match: whether none is; `hits` is empty then.
         suggestions: terms that the query may mean.
         hits: the asked-for part of the records, best first.
+        onward: where the answer goes on.
         facets: facet -> slug -> number, over all that are good enough.
         used: the words and terms that the answer rests on.
         pasted: whether the query was read as a paste.
@@ -145,6 +147,7 @@ class Answer:
     no_good_match: bool
     suggestions: tuple[Term, ...]
     hits: tuple[Hit, ...]
+    onward: Onward = field(default_factory=Part)
     facets: dict[str, dict[str, int]] = field(default_factory=dict)
     used: tuple[str, ...] = ()
     pasted: bool = False
@@ -164,6 +167,7 @@ class Answer:
                 for term in self.suggestions
             ],
             "hits": [hit.to_json(lang) for hit in self.hits],
+            "next": self.onward.next,
             "facets": {
                 facet: [
                     {"slug": slug, "label": vocabulary.facet_label(facet, slug, lang), "count": count}

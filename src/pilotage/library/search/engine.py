@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
+from pilotage.core.cursors import Part, Place, Question, Rest, Walk, read_place, read_rest
+from pilotage.library.paging import KEY_SIZE, filters_told, order_key, place_of
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer, Hit, Why
 from pilotage.library.search.explaining import Explainer
@@ -56,7 +58,7 @@ class Request:
         audience: whose records.
         lang: language of labels and snippets.
         limit: number of hits.
-        offset: number of hits to pass over.
+        cursor: where the answer goes on, as `Answer.next` gave it.
         facets: whether the answer counts facets.
     """
 
@@ -65,7 +67,7 @@ class Request:
     audience: Audience = "public"
     lang: Lang = "en"
     limit: int = 10
-    offset: int = 0
+    cursor: str | None = None
     facets: bool = False
 
 
@@ -122,7 +124,8 @@ class Searcher:
 
         Raises:
             UnknownTerm: the query has a `field:value` that does not exist.
-            InvalidInput: the query is not text, or has an operator that there is not.
+            InvalidInput: the query is not text, or has an operator that there is not; or the cursor is none
+                of this request.
         """
         refuse_unreadable(request.text)
         query = self.understand(request.text, request.audience)
@@ -130,8 +133,14 @@ class Searcher:
         if query.empty:
             return self._browse(request, query, filters)
         plan = self.plan(query)
+        rest = read_rest(request.cursor, _question(request))
         ranking = self.rank(query, plan, filters, request.audience)
-        return self._answer(request, query, plan, ranking)
+        seen, left = 0, _ids(ranking.good)
+        if rest is not None:
+            seen = rest.seen
+            ranking, left = self._going_on(query, plan, filters, request.audience, ranking, rest)
+        walk = Walk(_question(request), seen, left, request.limit)
+        return self._answer(request, query, plan, ranking, walk)
 
     def understand(self, text: str, audience: Audience) -> Query:
         """What a query asks for; values that only records know are looked up when a filter needs them."""
@@ -159,12 +168,14 @@ class Searcher:
         """What the store is asked for a query."""
         return make_plan(query, self._frequencies(plan_tokens(query)), self.lexicon)
 
-    def rank(self, query: Query, plan: Plan, filters: Filters, audience: Audience) -> Ranking:
-        """All candidates, best first."""
+    def rank(
+        self, query: Query, plan: Plan, filters: Filters, audience: Audience, also: Sequence[str] = ()
+    ) -> Ranking:
+        """All candidates, best first; with them these, whether or not the store would name them now."""
         lexical = dict(self.store.match(plan.match, filters, audience, limit=CANDIDATES))
         likeness = self._likeness(query, plan, filters, audience, lexical)
         by_meaning = sorted(likeness, key=lambda key: -likeness[key].score)
-        close = list(dict.fromkeys([*list(lexical)[:_CLOSELY_READ], *by_meaning[:_CLOSELY_READ]]))
+        close = list(dict.fromkeys([*list(lexical)[:_CLOSELY_READ], *by_meaning[:_CLOSELY_READ], *also]))
         looks = self._looks.of(self.store.stamps(close, audience).values())
         wanted = told_tokens(query, plan)
         evidence = [
@@ -176,7 +187,7 @@ class Searcher:
                 looks[key].tags if key in looks else frozenset(),
                 _held(looks[key].name, wanted) if key in looks else frozenset(),
             )
-            for key in dict.fromkeys([*lexical, *likeness])
+            for key in dict.fromkeys([*lexical, *likeness, *also])
         ]
         # A store without vectors, filled before the extra was installed, is judged by words alone.
         return rank(query, plan, evidence, WORDS_AND_MEANING if likeness else WORDS_ALONE)
@@ -199,11 +210,29 @@ class Searcher:
             if key in lexical or (key in looks and _allowed(looks[key].tags, filters))
         }
 
-    def _answer(self, request: Request, query: Query, plan: Plan, ranking: Ranking) -> Answer:
-        good = ranking.good
-        shown = good[request.offset : request.offset + request.limit]
+    def _going_on(  # noqa: PLR0913, PLR0917 - what was ranked, and what is left of it
+        self, query: Query, plan: Plan, filters: Filters, audience: Audience, ranking: Ranking, rest: Rest
+    ) -> tuple[Ranking, tuple[str, ...]]:
+        """The hits still to come of an answer that began earlier, and a ranking that holds them.
+
+        Those that fit no more, since they were withdrawn or changed, are left out.
+        """
+        left = rest.among(_ids(ranking.ranked))
+        if len(left) < len(rest.digests):
+            # Others came, and have displaced them even as candidates; or they are gone.
+            stamps = self.store.stamps(rest.among(self.store.ids(audience)), audience)
+            looks = self._looks.of(stamp for name, stamp in stamps.items() if name == stamp.id)
+            also = [key for key, look in looks.items() if _allowed(look.tags, filters)]
+            ranking = self.rank(query, plan, filters, audience, also)
+            left = rest.among(_ids(ranking.ranked))
+        return ranking, tuple(left)
+
+    def _answer(self, request: Request, query: Query, plan: Plan, ranking: Ranking, walk: Walk) -> Answer:
+        places = {item.id: item for item in ranking.ranked}
+        shown = [places[id_] for id_ in walk.ids[: walk.size]]
         stamps = self.store.stamps([item.id for item in shown], request.audience)
         read = self._shown.of(stamps.values())
+        total = walk.seen + len(walk.ids)
         explainer = Explainer.of(query, plan, request.lang)
         hits = []
         for item in shown:
@@ -214,11 +243,12 @@ class Searcher:
                 )
         return Answer(
             query=request.text,
-            total=len(good),
-            no_good_match=not good,
-            suggestions=() if good else tuple(self._suggestions(query)),
+            total=total,
+            no_good_match=not total,
+            suggestions=() if total else tuple(self._suggestions(query)),
             hits=tuple(hits),
-            facets=self._facets(good, request),
+            onward=walk,
+            facets=self._facets(ranking.good, request),
             used=plan.used_terms,
             pasted=query.pasted,
             clipped=query.clipped,
@@ -261,11 +291,13 @@ class Searcher:
     def _browse(self, request: Request, query: Query, filters: Filters) -> Answer:
         hidden = self._excluded(query, filters, request.audience)
         total = self.store.count(filters, request.audience) - len(hidden) if _asks(query, filters) else 0
-        page = self._listed(request, filters, hidden) if total else []
+        place = read_place(request.cursor, KEY_SIZE, _question(request))
+        page = self._listed(filters, request.audience, hidden, place, request.limit + 1) if total else []
         hits = tuple(
             Hit(read_record(stored.document, where=stored.id), stored.private, 0.0, Why())
-            for stored in page[request.offset :]
+            for stored in page[: request.limit]
         )
+        keys = tuple(order_key(stored) for stored in page[: request.limit])
         facets = self._counts(filters, request.audience, hidden) if total and request.facets else {}
         return Answer(
             query=request.text,
@@ -273,6 +305,7 @@ class Searcher:
             no_good_match=not total,
             suggestions=(),
             hits=hits,
+            onward=Part(_question(request), place.seen, keys, len(page) > request.limit),
             facets=facets,
             clipped=query.clipped,
             confidence=1.0 if total else 0.0,
@@ -286,16 +319,17 @@ class Searcher:
         most = self.store.count(filters, audience)
         return {id_ for id_, _ in self.store.match(match, filters, audience, limit=most)}
 
-    def _listed(self, request: Request, filters: Filters, hidden: set[str]) -> list[Stored]:
-        wanted = request.offset + request.limit
+    def _listed(
+        self, filters: Filters, audience: Audience, hidden: set[str], place: Place, wanted: int
+    ) -> list[Stored]:
         found: list[Stored] = []
-        after: tuple[str, str] | None = None
+        after = place_of(place)
         while len(found) < wanted:
-            page = self.store.page(filters, request.audience, limit=wanted, after=after)
+            page = self.store.page(filters, audience, limit=wanted, after=after)
             found += [stored for stored in page if stored.id not in hidden]
             if len(page) < wanted:
                 break
-            after = (str(page[-1].document.get("date") or ""), page[-1].id)
+            after = order_key(page[-1])
         return found[:wanted]
 
     def _counts(self, filters: Filters, audience: Audience, hidden: set[str]) -> dict[str, dict[str, int]]:
@@ -307,6 +341,14 @@ class Searcher:
         }
         shown = {facet: {slug: n for slug, n in values.items() if n} for facet, values in left.items()}
         return {facet: values for facet, values in shown.items() if values}
+
+
+def _question(request: Request) -> Question:
+    return ("search", request.text, filters_told(request.filters), request.audience)
+
+
+def _ids(ranked: Sequence[Ranked]) -> tuple[str, ...]:
+    return tuple(item.id for item in ranked)
 
 
 def _asks(query: Query, filters: Filters) -> bool:

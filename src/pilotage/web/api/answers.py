@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pilotage.core.cursors import cut
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
@@ -14,7 +15,6 @@ from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.engine import Request as SearchRequest
 from pilotage.library.stores.protocol import Audience, Filters, Stored
 from pilotage.library.terms import FACET_OF, FACETS, KINDS, Term, tags_of
-from pilotage.web.api.paging import read_mark, write_mark
 from pilotage.web.api.queries import names
 from pilotage.web.checking import Offer, incident_checks, shipped
 
@@ -48,11 +48,7 @@ def search(reader: Reader, request: SearchRequest) -> dict[str, Any]:
     Raises:
         UnknownTerm, InvalidInput: see `Catalogue.search`.
     """
-    answer = reader.catalogue.search(request)
-    end = request.offset + len(answer.hits)
-    following = end if answer.hits and end < answer.total else None
-    found = answer.to_json(reader.lang, reader.catalogue.vocabulary)
-    return found | {"offset": request.offset, "next_offset": following}
+    return reader.catalogue.search(request).to_json(reader.lang, reader.catalogue.vocabulary)
 
 
 def incidents(  # noqa: PLR0913 - filters, part and what of each
@@ -68,7 +64,7 @@ def incidents(  # noqa: PLR0913 - filters, part and what of each
 
     Raises:
         UnknownTerm: a field or an extra block does not exist.
-        InvalidInput: the cursor is none of ours.
+        InvalidInput: the cursor is none, or belongs to another list.
     """
     shown = names(fields, Record.model_fields, "field of a record")
     blocks = names(extra, LIST_EXTRA, "extra block")
@@ -150,13 +146,13 @@ def incident(
     return found
 
 
-def related(reader: Reader, name: str, *, limit: int, offset: int = 0) -> dict[str, Any]:
+def related(reader: Reader, name: str, *, limit: int, cursor: str | None = None) -> dict[str, Any]:
     """Related incidents; see `models.Related`.
 
     Raises:
         NotFound: no such record that the reader may see.
     """
-    return reader.catalogue.related(name, reader.audience, reader.lang, limit=limit, offset=offset).to_json()
+    return reader.catalogue.related(name, reader.audience, reader.lang, limit=limit, cursor=cursor).to_json()
 
 
 def history(reader: Reader, name: str) -> dict[str, Any]:
@@ -192,9 +188,9 @@ def terms_of(reader: Reader, document: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def topic(reader: Reader, filters: Filters, *, limit: int, offset: int = 0) -> dict[str, Any]:
+def topic(reader: Reader, filters: Filters, *, limit: int, cursor: str | None = None) -> dict[str, Any]:
     """A topic; see `models.Topic`."""
-    found = reader.catalogue.topic(filters.all_of, reader.audience, reader.lang, limit=limit, offset=offset)
+    found = reader.catalogue.topic(filters.all_of, reader.audience, reader.lang, limit=limit, cursor=cursor)
     return found.to_json()
 
 
@@ -273,16 +269,16 @@ def organisations(reader: Reader, *, limit: int, cursor: str | None = None) -> d
     """A part of the organisations that records name; see `models.Organisations`.
 
     Raises:
-        InvalidInput: the cursor is none of ours.
+        InvalidInput: the cursor is none, or belongs to another list.
     """
     counts = reader.catalogue.store.facets(Filters(), reader.audience).get("organisation", {})
-    after = read_mark(cursor, 1)[0] if cursor else ""
-    left = sorted(slug for slug, count in counts.items() if count and slug > after)
-    shown = left[:limit]
+    slugs = sorted(slug for slug, count in counts.items() if count)
+    question = ("organisations", reader.audience)
+    found = cut(slugs, lambda slug: (slug,), size=1, limit=limit, cursor=cursor, question=question)
     return {
-        "total": sum(1 for count in counts.values() if count),
-        "items": [_organisation(reader, slug, counts[slug]) for slug in shown],
-        "next": write_mark(shown[-1]) if len(left) > limit else None,
+        "total": found.total,
+        "items": [_organisation(reader, slug, counts[slug]) for slug in found.items],
+        "next": found.onward.next,
     }
 
 
@@ -291,7 +287,7 @@ def organisation(reader: Reader, slug: str, *, limit: int, cursor: str | None = 
 
     Raises:
         NotFound: no record that the reader may see names it, nor does the vocabulary.
-        InvalidInput: the cursor is none of ours.
+        InvalidInput: the cursor is none, or belongs to another list.
     """
     counts = reader.catalogue.store.facets(Filters(withdrawn=True), reader.audience).get("organisation", {})
     known = reader.catalogue.vocabulary.of("organisations")

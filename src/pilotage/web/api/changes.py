@@ -7,24 +7,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from pilotage.core.cursors import Part, read_place
+from pilotage.library.paging import KEY_SIZE, place_of
 from pilotage.library.stores.protocol import Audience, Stamp, Store
-from pilotage.web.api.paging import read_mark, write_mark
+
+_BEGINNING = ("", "")
 
 
 def changes_after(store: Store, cursor: str | None, audience: Audience, *, limit: int) -> dict[str, Any]:
     """A part of the feed; see `models.Changes`.
 
     Raises:
-        InvalidInput: the cursor is none of ours.
+        InvalidInput: the cursor is none, or belongs to another list.
     """
-    seen, last_id = read_mark(cursor, 2) if cursor else ("", "")
-    found = store.changes(audience, after=(seen, last_id), limit=limit + 1)
+    question = ("changes", audience)
+    place = read_place(cursor, KEY_SIZE, question)
+    after = place_of(place) or _BEGINNING
+    found = store.changes(audience, after=after, limit=limit + 1)
     shown = found[:limit]
-    last = (shown[-1].stored_at, shown[-1].id) if shown else (seen, last_id)
+    last = (shown[-1].stored_at, shown[-1].id) if shown else after
     return {
         "items": [_change(stamp) for stamp in shown],
-        "next": write_mark(*last),
-        "more": len(found) > limit,
+        # Given at the end too: changes are yet to come.
+        "next": Part(question, 0, (last,), more=True).next,
+        "has_more": len(found) > limit,
     }
 
 

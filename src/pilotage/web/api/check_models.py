@@ -36,8 +36,7 @@ class Checks(Shape):
 
     total: int
     items: list[CheckItem]
-    offset: int
-    next_offset: int | None
+    next: str | None
 
 
 class WholeCheck(CheckItem):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pilotage.web.api.queries import Asked, Limit, Offset, Value, Values
+from pilotage.web.api.queries import Asked, Cursor, Limit, Value, Values
 
 
 class ChecksAsked(Asked):
@@ -22,8 +22,8 @@ class ChecksAsked(Asked):
     """Words, all of which must stand in the id, the title, the family, or what the check does."""
     limit: Limit = 50
     """Number of items."""
-    offset: Offset = 0
-    """Number of items to pass over."""
+    cursor: Cursor | None = None
+    """`next` of the part before."""
 
 
 class RunAsked(Asked):

@@ -106,15 +106,13 @@ def add_routes(router: APIRouter) -> None:
 
 def listed(reader: Reader, asked: ChecksAsked) -> dict[str, Any]:
     """A part of the list of checks; see `check_models.Checks`."""
-    found = reader.offer.chosen(asked.severity, asked.family, asked.incident, asked.q)
-    shown = found[asked.offset : asked.offset + asked.limit]
-    incidents = checking.incidents_of(shown, reader.catalogue, reader.audience, reader.lang)
-    end = asked.offset + len(shown)
+    wanted = checking.Wanted(tuple(asked.severity), tuple(asked.family), asked.incident, asked.q)
+    found = reader.offer.part(wanted, limit=asked.limit, cursor=asked.cursor)
+    incidents = checking.incidents_of(found.items, reader.catalogue, reader.audience, reader.lang)
     return {
-        "total": len(found),
-        "items": [checking.check_item(one, incidents) for one in shown],
-        "offset": asked.offset,
-        "next_offset": end if shown and end < len(found) else None,
+        "total": found.total,
+        "items": [checking.check_item(one, incidents) for one in found.items],
+        "next": found.onward.next,
     }
 
 
@@ -132,7 +130,7 @@ def checks(request: Request, asked: Annotated[ChecksAsked, Query()]) -> Response
     Pages of checks are in English; `lang` decides the language of the incidents.
     """
     found = listed(reader_of(request), asked)
-    return answer(request, found, next_link(request, found, "offset"))
+    return answer(request, found, next_link(request, found))
 
 
 def check(request: Request, id: CheckId, asked: Annotated[Asked, Query()]) -> Response:  # noqa: A002, ARG001 - the field's word; checked by being read

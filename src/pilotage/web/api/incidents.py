@@ -81,10 +81,10 @@ def related(request: Request, id: Id, asked: Annotated[RelatedAsked, Query()]) -
 
     Every hit says what it shares with it, how much each reason weighs, and where that can be checked.
     """
-    found = answers.related(reader_of(request), id, limit=asked.limit, offset=asked.offset)
+    found = answers.related(reader_of(request), id, limit=asked.limit, cursor=asked.cursor)
     if found["id"] != id:
         return moved(request, f"{_AT}/{found['id']}/related")
-    return answer(request, found, next_link(request, found, "offset"))
+    return answer(request, found, next_link(request, found))
 
 
 def history(request: Request, id: Id, asked: Annotated[Asked, Query()]) -> Response:  # noqa: A002, ARG001 - see above

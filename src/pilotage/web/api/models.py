@@ -136,8 +136,7 @@ class SearchAnswer(Shape):
     corrections: list[Correction]
     semantic: str | None
     confidence: float
-    offset: int
-    next_offset: int | None
+    next: str | None
 
 
 class Incidents(Shape):
@@ -198,8 +197,7 @@ class Related(Shape):
     id: str
     lang: Lang
     total: int
-    offset: int
-    next_offset: int | None
+    next: str | None
     threshold: float
     hits: list[RelatedHit]
 
@@ -292,8 +290,7 @@ class Topic(Shape):
     lang: Lang
     total: int
     base: int
-    offset: int
-    next_offset: int | None
+    next: str | None
     page: str
     cases: list[TopicCase]
     span: Span
@@ -465,7 +462,7 @@ class Changes(Shape):
     items: list[Change]
     next: str
     """Pass it as `since` next time, also after the last part."""
-    more: bool
+    has_more: bool
     """Whether more changes are there already."""
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pilotage.core.errors import InvalidInput
 from pilotage.web.api import answers, models
 from pilotage.web.api.answering import answer, reader_of
 from pilotage.web.api.queries import MatrixAsked, Narrowed
@@ -41,4 +42,9 @@ def matrix(request: Request, asked: Annotated[MatrixAsked, Query()]) -> Response
     """How often the terms of two facets stand together in one record."""
     reader = reader_of(request)
     filters = asked.filters(reader.catalogue, reader.audience)
-    return answer(request, answers.matrix(reader, asked.first, asked.second, filters, limit=asked.limit))
+    if len(asked.by) != 2:  # noqa: PLR2004 - rows and columns
+        raise InvalidInput(
+            f"{len(asked.by)} facets make no matrix", hint="Give two: by=component&by=root_cause."
+        )
+    first, second = asked.by
+    return answer(request, answers.matrix(reader, first, second, filters, limit=asked.limit))

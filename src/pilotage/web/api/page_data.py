@@ -28,7 +28,7 @@ from pilotage.web.api.queries import (
     TopicAsked,
     UsedAsked,
 )
-from pilotage.web.api.search import request_of
+from pilotage.web.api.search import SEARCH_EXTRA, request_of
 from pilotage.web.api.start import addresses
 from pilotage.web.api.words import KindName, OrganisationSlug, TermSlug
 
@@ -70,9 +70,9 @@ def index(request: Request, asked: Annotated[Asked, Query()]) -> Response:  # no
 def search(request: Request, asked: Annotated[SearchAsked, Query()]) -> Response:
     """The search page, with the counts of its facets."""
     reader = reader_of(request)
-    wanted = asked.model_copy(update={"facets": True})
-    found = answers.search(reader, request_of(reader, wanted))
-    return answer(request, found, next_link(request, found, "offset"))
+    asked = asked.model_copy(update={"extra": asked.extra or SEARCH_EXTRA})
+    found = answers.search(reader, request_of(reader, asked))
+    return answer(request, found, next_link(request, found))
 
 
 def incident(request: Request, id: Id, asked: Annotated[IncidentAsked, Query()]) -> Response:  # noqa: A002 - the field's word
@@ -107,8 +107,8 @@ def topic(request: Request, asked: Annotated[TopicAsked, Query()]) -> Response:
     """The page of a topic."""
     reader = reader_of(request)
     filters = asked.filters(reader.catalogue, reader.audience)
-    found = answers.topic(reader, filters, limit=asked.limit, offset=asked.offset)
-    return answer(request, found, next_link(request, found, "offset"))
+    found = answers.topic(reader, filters, limit=asked.limit, cursor=asked.cursor)
+    return answer(request, found, next_link(request, found))
 
 
 def organisations(request: Request, asked: Annotated[PagedAsked, Query()]) -> Response:
@@ -157,7 +157,7 @@ def comparison(request: Request, asked: Annotated[CompareAsked, Query()]) -> Res
 def all_checks(request: Request, asked: Annotated[ChecksAsked, Query()]) -> Response:
     """The list of checks."""
     found = checks.listed(reader_of(request), asked)
-    return answer(request, found, next_link(request, found, "offset"))
+    return answer(request, found, next_link(request, found))
 
 
 def check(request: Request, id: CheckId, asked: Annotated[Asked, Query()]) -> Response:  # noqa: A002, ARG001 - see above

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pilotage.core.cursors import LONGEST
 from pilotage.core.errors import InvalidInput, UnknownTerm
 from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
@@ -15,16 +16,13 @@ from pilotage.library.stores.protocol import Audience, Filters
 from pilotage.library.terms import FACETS
 
 MOST_LIMIT = 200
-MOST_OFFSET = 10_000
 MOST_FACETS = 50
 _LONGEST_VALUE = 200
 
 Limit = Annotated[int, Field(ge=1, le=MOST_LIMIT)]
-Offset = Annotated[int, Field(ge=0, le=MOST_OFFSET)]
 Value = Annotated[str, Field(max_length=_LONGEST_VALUE)]
 Values = Annotated[list[Value], Field(default_factory=list)]
-Cursor = Annotated[str, Field(max_length=1_000)]
-Names = Annotated[list[str], Field(default_factory=list)]
+Cursor = Annotated[str, Field(max_length=LONGEST)]
 
 
 class Asked(BaseModel):
@@ -118,8 +116,8 @@ class RelatedAsked(Asked):
 
     limit: Limit = 10
     """Number of hits."""
-    offset: Offset = 0
-    """Number of hits to pass over."""
+    cursor: Cursor | None = None
+    """`next` of the part before."""
 
 
 class SearchAsked(Narrowed):
@@ -127,12 +125,12 @@ class SearchAsked(Narrowed):
 
     q: Annotated[str, Field(examples=["pods not ready one after another behind ingress"])] = ""
     """Words, a question, a pasted log. At most 20 kB are read; `clipped` says when it was more."""
+    extra: Annotated[list[str], Field(default_factory=list, examples=[["facets"]])]
+    """Further blocks: `facets` (counts over all hits)."""
     limit: Limit = 10
     """Number of hits."""
-    offset: Offset = 0
-    """Number of hits to pass over."""
-    facets: bool = False
-    """Whether the answer counts facets."""
+    cursor: Cursor | None = None
+    """`next` of the part before."""
 
 
 class TopicAsked(Narrowed):
@@ -140,8 +138,8 @@ class TopicAsked(Narrowed):
 
     limit: Limit = 20
     """Number of cases."""
-    offset: Offset = 0
-    """Number of cases to pass over."""
+    cursor: Cursor | None = None
+    """`next` of the part before."""
 
 
 class UsedAsked(Asked):
@@ -172,10 +170,8 @@ class ChangesAsked(Asked):
 class MatrixAsked(Narrowed):
     """Parameters of a matrix."""
 
-    first: Annotated[Value, Field(examples=["component"])] = "component"
-    """Facet of the rows."""
-    second: Annotated[Value, Field(examples=["root_cause"])] = "root_cause"
-    """Facet of the columns."""
+    by: Annotated[list[Value], Field(default_factory=lambda: ["component", "root_cause"])]
+    """Two facets, repeated: that of the rows, then that of the columns."""
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     """Most rows and most columns."""
 

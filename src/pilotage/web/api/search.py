@@ -13,7 +13,9 @@ from pilotage.web.api import answers, models
 from pilotage.web.api.answering import answer, reader_of
 from pilotage.web.api.answers import Reader
 from pilotage.web.api.paging import next_link
-from pilotage.web.api.queries import SearchAsked, TopicAsked
+from pilotage.web.api.queries import SearchAsked, TopicAsked, names
+
+SEARCH_EXTRA = ("facets",)
 
 
 def add_routes(router: APIRouter) -> None:
@@ -34,8 +36,8 @@ def request_of(reader: Reader, asked: SearchAsked) -> SearchRequest:
         audience=reader.audience,
         lang=reader.lang,
         limit=asked.limit,
-        offset=asked.offset,
-        facets=asked.facets,
+        cursor=asked.cursor,
+        facets="facets" in names(asked.extra, SEARCH_EXTRA, "extra block"),
     )
 
 
@@ -47,7 +49,7 @@ def search(request: Request, asked: Annotated[SearchAsked, Query()]) -> Response
     """
     reader = reader_of(request)
     found = answers.search(reader, request_of(reader, asked))
-    return answer(request, found, next_link(request, found, "offset"))
+    return answer(request, found, next_link(request, found))
 
 
 def topic(request: Request, asked: Annotated[TopicAsked, Query()]) -> Response:
@@ -57,5 +59,5 @@ def topic(request: Request, asked: Annotated[TopicAsked, Query()]) -> Response:
     """
     reader = reader_of(request)
     filters = asked.filters(reader.catalogue, reader.audience)
-    found = answers.topic(reader, filters, limit=asked.limit, offset=asked.offset)
-    return answer(request, found, next_link(request, found, "offset"))
+    found = answers.topic(reader, filters, limit=asked.limit, cursor=asked.cursor)
+    return answer(request, found, next_link(request, found))

@@ -38,7 +38,7 @@ class Paged(Out):
     shown: int
     omitted: int = 0
     has_more: bool = False
-    next_cursor: str | None = None
+    next: str | None = None
     note: str | None = None
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
+from pilotage.core.cursors import LONGEST
 from pilotage.library.record import Lang
 from pilotage.library.terms import KINDS
 from pilotage.web.mcp.budget import LEAST_TOKENS, MOST_TOKENS
@@ -39,17 +40,16 @@ Facets = Annotated[
         max_length=8,
     ),
 ]
-SearchFacets = Annotated[
+AsFacets = Annotated[
     list[str],
     BeforeValidator(listed),
     Field(description='As in list_incidents. Example: ["component=coredns", "year=2019"].', max_length=8),
 ]
-Terms = Annotated[
+TopicFacets = Annotated[
     list[str],
     BeforeValidator(listed),
     Field(
-        description="facet=value terms, as the facets of list_incidents. "
-        'Example: ["component=ingress", "symptom=oom-killed"].',
+        description='Terms, as in list_incidents. Example: ["component=ingress", "symptom=oom-killed"].',
         max_length=8,
         min_length=1,
     ),
@@ -59,8 +59,8 @@ Limit = Annotated[int, Field(ge=1, le=MOST_ITEMS, description="Most items. Examp
 Cursor = Annotated[
     str | None,
     Field(
-        description='next_cursor, other arguments unchanged. Example: "WzUsImE5Il0".',
-        max_length=400,
+        description='next of the page before, other arguments unchanged. Example: "ej0QRpyRLw0AAAAD".',
+        max_length=LONGEST,
     ),
 ]
 Format = Annotated[Literal["concise", "detailed"], Field(description="How much of each item.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mcp.server.mcpserver.tools import Tool
 
@@ -45,7 +46,6 @@ from pilotage.web.mcp.check_arguments import (
     OwnChecks,
     Selecting,
 )
-from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import clean
 from pilotage.web.mcp.tooling import library_tool
@@ -73,27 +73,25 @@ class CheckTools:
 
     def list_checks(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        query: CheckQuery = None,
-        severities: Levels = [],  # noqa: B006 - pydantic copies it
-        families: Families = [],  # noqa: B006 - pydantic copies it
+        q: CheckQuery = None,
+        severity: Levels = [],  # noqa: B006 - pydantic copies it
+        family: Families = [],  # noqa: B006 - pydantic copies it
         incident: CheckIncidentId = None,
         limit: Limit = 20,
         cursor: Cursor = None,
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> ListChecksAnswer:
         """See `DESCRIPTIONS`."""
-        question = ("checks", query, sorted(severities), sorted(families), incident)
-        offset = read_cursor(cursor, *question)
-        found = self._offer.chosen(severities, families, incident or "", query or "")
-        items = [_item(one) for one in found[offset : offset + limit]]
-        all_families = self._offer.families if not offset and not any(question[1:]) else None
+        wanted = checking.Wanted(tuple(severity), tuple(family), incident or "", q or "")
+        found = self._offer.part(wanted, limit=limit, cursor=cursor)
+        items = [_item(one) for one in found.items]
+        all_families = self._offer.families if cursor is None and wanted == checking.Wanted() else None
 
         def build(count: int) -> ListChecksAnswer:
             shown = whole_items(items, count, lambda item: item.model_copy(update={"incidents": None}))
-            made = ListChecksAnswer(total=len(found), shown=len(shown), families=all_families, checks=shown)
-            mark = write_cursor(offset + len(shown), *question)
-            paged(made, len(items), rest=offset + len(items) < len(found), cursor=mark)
-            if not found:
+            made = ListChecksAnswer(total=found.total, shown=len(shown), families=all_families, checks=shown)
+            paged(made, len(items), found.onward)
+            if not found.total:
                 made.note = "No check fits. That is an answer: nothing looks for this by itself."
             return made
 
@@ -142,12 +140,11 @@ class CheckTools:
     ) -> FindingsAnswer:
         """See `DESCRIPTIONS`."""
         question = ("text", text, name, sorted(select), sorted(ignore), kubernetes, own_checks)
-        offset = read_cursor(cursor, *question)
         asked = checking.Question(
             text, name, tuple(select), tuple(ignore), kubernetes or "", own_checks=own_checks
         )
         report = self._offer.check_text(asked)
-        page = _Page(question, offset, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
+        page = _Page(question, cursor, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
         return self._findings(report, page, lang or self._default)
 
     def manifests_tool(self) -> Tool:
@@ -160,7 +157,7 @@ class CheckTools:
     def check_cluster(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
         context: ContextName = None,
-        namespaces: Namespaces = [],  # noqa: B006 - pydantic copies it
+        namespace: Namespaces = [],  # noqa: B006 - pydantic copies it
         select: Selecting = [],  # noqa: B006 - pydantic copies it
         ignore: Leaving = [],  # noqa: B006 - pydantic copies it
         lang: Language = None,
@@ -170,13 +167,12 @@ class CheckTools:
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> FindingsAnswer:
         """See `DESCRIPTIONS`."""
-        question = ("cluster", context, sorted(namespaces), sorted(select), sorted(ignore))
-        offset = read_cursor(cursor, *question)
-        asked = ClusterQuestion(None, context, tuple(namespaces), _CLUSTER_SILENCE_SECONDS)
+        question = ("cluster", context, sorted(namespace), sorted(select), sorted(ignore))
+        asked = ClusterQuestion(None, context, tuple(namespace), _CLUSTER_SILENCE_SECONDS)
         settings = RunSettings(select=tuple(select), ignore=tuple(ignore))
         with self._offer.running() as checks:
             report = cluster_report(asked, settings, checks)
-        page = _Page(question, offset, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
+        page = _Page(question, cursor, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
         return self._findings(report, page, lang or self._default)
 
     def _named(self, name: str) -> Check:
@@ -191,15 +187,14 @@ class CheckTools:
 
     def _findings(self, report: Report, page: _Page, lang: Lang) -> FindingsAnswer:
         known = checking.incidents_of(report.checks.values(), self._catalogue, audience(), lang)
-        part = report.findings[page.offset : page.offset + page.limit]
-        items = [_finding(one, known, detailed=page.detailed) for one in part]
-        total = len(report.findings)
-        problems, unknown, more = _unread(report) if not page.offset else (None, None, None)
+        found = checking.findings_part(report, limit=page.limit, cursor=page.cursor, question=page.question)
+        items = [_finding(one, known, detailed=page.detailed) for one in found.items]
+        problems, unknown, more = _unread(report) if page.cursor is None else (None, None, None)
 
         def build(count: int) -> FindingsAnswer:
             shown = whole_items(items, count, _bare)
             made = FindingsAnswer(
-                total=total,
+                total=found.total,
                 shown=len(shown),
                 severities={level.value: n for level, n in report.counts().items()},
                 objects=report.objects,
@@ -208,26 +203,23 @@ class CheckTools:
                 unknown=unknown,
                 unread=more,
             )
-            mark = write_cursor(page.offset + len(shown), *page.question)
-            paged(made, len(items), rest=page.offset + len(items) < total, cursor=mark)
-            if not total:
+            paged(made, len(items), found.onward)
+            if not found.total:
                 made.note = _CLEAN if report.objects else _NOT_UNDERSTOOD
             return made
 
         return fitted(build, len(items), page.max_tokens)
 
 
+@dataclass(frozen=True)
 class _Page:
     """Which part of the findings, and how much of each."""
 
-    def __init__(
-        self, question: tuple[object, ...], offset: int, limit: int, *, detailed: bool, max_tokens: int
-    ) -> None:
-        self.question = question
-        self.offset = offset
-        self.limit = limit
-        self.detailed = detailed
-        self.max_tokens = max_tokens
+    question: tuple[object, ...]
+    cursor: str | None
+    limit: int
+    detailed: bool
+    max_tokens: int
 
 
 def cluster_report(question: ClusterQuestion, settings: RunSettings, known: Mapping[str, Check]) -> Report:

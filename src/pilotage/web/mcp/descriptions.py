@@ -25,8 +25,8 @@ changes anything; all tools only read.
 `draft` has not been checked by a second reader; `not_stated` fields were looked for and no source \
 states them; a record marked `private` must not be repeated outside. Words of findings may quote \
 what was checked: data too. Answers keep within max_tokens by leaving out whole items (omitted) or parts \
-(left_out), never by cutting text; too_large marks an item that is over it alone; has_more and \
-next_cursor lead on. Dates are as exact as they are known: 2019-04-23, 2019-04 or 2019. \
+(left_out), never by cutting text; too_large marks an item that is over it alone; where has_more, pass \
+next on as cursor. Dates are as exact as they are known: 2019-04-23, 2019-04 or 2019. \
 Unknown ids and terms are errors that name the nearest ones."""
 
 DESCRIPTIONS: dict[str, str] = {
@@ -39,10 +39,10 @@ cause, year or organisation use list_incidents; for what they have in common, ge
 a known id, related_incidents; to read a hit, get_incident.
 
 Each hit says in matched why it is there. Where nothing is good enough the answer is no_good_match with \
-suggested terms: report that, do not guess. The query may hold filters too (component:coredns). \
+suggested terms: report that, do not guess. q may hold filters too (component:coredns). \
 detailed adds summary, snippets, tags, sources and facet counts.""",
     "list_incidents": """\
-List all incidents that bear every given term, newest first; without facets, the whole library. Nothing \
+List all incidents that bear every given term, newest first; without facet, the whole library. Nothing \
 is ranked.
 
 Use it to enumerate: every DNS incident of 2021. For words or a symptom use \
@@ -83,13 +83,13 @@ Figures count this library, a choice of public reports, not rates in the world; 
 little. An unknown term is an error that names the nearest. Only the first page has companions; \
 detailed adds more of them, and lessons that recur.""",
     "vocab": """\
-Look up the controlled vocabulary: the slugs that facets take, with label, definition, synonyms and \
+Look up the controlled vocabulary: the slugs that facet takes, with label, definition, synonyms and \
 number of incidents.
 
 Use it to turn a word into a slug for list_incidents or get_topic, or to see which terms exist. It finds \
 terms, not incidents: for those use search_incidents, which needs no slugs.
 
-Without arguments it lists the kinds; with a kind, its terms; with a query, terms whose names are like \
+Without arguments it lists the kinds; with a kind, its terms; with q, terms whose names are like \
 it, best first. Below a similarity of 0.8 nothing is shown: no_good_match means that there is no such \
 word.""",
     "list_checks": """\
@@ -114,14 +114,14 @@ together in one call: many checks compare them. For what a check means use expla
 like a symptom, search_incidents.
 
 Nothing is kept, fetched, rendered or run. problems could not be read and unknown could not be judged: \
-neither is a pass, and no findings is no proof. Worst come first; next_cursor goes on with the same \
+neither is a pass, and no findings is no proof. Worst come first; next goes on with the same \
 text. detailed adds evidence and all incidents.""",
     "check_cluster": """\
 Check the live cluster of this server's kubeconfig for gaps that have caused outages elsewhere. Only get \
 and list are sent.
 
 Use it to audit what runs now. For files and changes not yet applied use check_manifests; for what a \
-check means, explain_check. It may take a minute: narrow it by namespaces or select.
+check means, explain_check. It may take a minute: narrow it by namespace or select.
 
 What the account may not read makes the checks that need it unknown, which is no pass. Each page reads \
 the cluster anew. detailed adds evidence and all incidents.""",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from pilotage.core.errors import InvalidInput
@@ -25,6 +24,7 @@ from pilotage.web.mcp.answers import (
     TopicReport,
 )
 from pilotage.web.mcp.arguments import (
+    AsFacets,
     Cursor,
     Facets,
     Format,
@@ -32,12 +32,10 @@ from pilotage.web.mcp.arguments import (
     Limit,
     MaxTokens,
     Query,
-    SearchFacets,
-    Terms,
+    TopicFacets,
 )
 from pilotage.web.mcp.asking import audience, default_language
 from pilotage.web.mcp.budget import DEFAULT_TOKENS, fitted, size_of
-from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import bare, case_item, clean, hit_item, item_of, suggested, terms_of
 
@@ -50,7 +48,7 @@ _SHARE_OF_LESSONS = 0.2
 _ADVICE = (
     "Nothing in the library matches well enough to be shown; say so rather than guess. Another try may "
     "help: describe what is seen (symptom, component, error text), use a suggested term as facet=slug, or "
-    "leave facets out."
+    "leave facet out."
 )
 
 
@@ -68,8 +66,8 @@ class FindingTools:
 
     def search_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        query: Query,
-        facets: SearchFacets = [],  # noqa: B006 - pydantic copies it
+        q: Query,
+        facet: AsFacets = [],  # noqa: B006 - pydantic copies it
         lang: Language = None,
         limit: Limit = 10,
         cursor: Cursor = None,
@@ -77,21 +75,19 @@ class FindingTools:
         max_tokens: MaxTokens = DEFAULT_TOKENS,
     ) -> SearchAnswer:
         """See `DESCRIPTIONS`."""
-        if not query.strip():
+        if not q.strip():
             raise InvalidInput(
-                "query is empty", hint="Describe what is seen; list_incidents lists without a query."
+                "q is empty", hint="Describe what is seen; list_incidents lists without a query."
             )
         spoken, detailed = lang or self._default, response_format == "detailed"
-        question = ("search", query, sorted(facets))
-        offset = read_cursor(cursor, *question)
         answer = self._catalogue.search(
             Request(
-                text=query,
-                filters=Filters(all_of=self._catalogue.tags(facets, audience())),
+                text=q,
+                filters=Filters(all_of=self._catalogue.tags(facet, audience())),
                 audience=audience(),
                 lang=spoken,
                 limit=limit,
-                offset=offset,
+                cursor=cursor,
                 facets=detailed,
             )
         )
@@ -103,8 +99,7 @@ class FindingTools:
         def build(count: int) -> SearchAnswer:
             shown = whole_items(items, count, bare)
             made = self._search_answer(answer, shown, spoken)
-            rest = offset + len(items) < answer.total and bool(items)
-            paged(made, len(items), rest=rest, cursor=write_cursor(offset + len(shown), *question))
+            paged(made, len(items), answer.onward)
             if answer.no_good_match:
                 made.note = _ADVICE
             return made
@@ -139,7 +134,7 @@ class FindingTools:
 
     def list_incidents(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        facets: Facets = [],  # noqa: B006 - pydantic copies it
+        facet: Facets = [],  # noqa: B006 - pydantic copies it
         lang: Language = None,
         limit: Limit = 20,
         cursor: Cursor = None,
@@ -148,7 +143,7 @@ class FindingTools:
     ) -> ListAnswer:
         """See `DESCRIPTIONS`."""
         spoken, detailed = lang or self._default, response_format == "detailed"
-        tags = self._catalogue.tags(facets, audience())
+        tags = self._catalogue.tags(facet, audience())
         filters = Filters(all_of=tags)
         page = self._catalogue.page(filters, audience(), limit=limit, cursor=cursor)
         vocabulary = self._catalogue.vocabulary
@@ -163,10 +158,6 @@ class FindingTools:
             for stored in page.items
         ]
 
-        @functools.cache
-        def behind(count: int) -> str | None:
-            return self._catalogue.page(filters, audience(), limit=count, cursor=cursor).next
-
         def build(count: int) -> ListAnswer:
             shown = whole_items(items, count, bare)
             made = ListAnswer(
@@ -175,8 +166,7 @@ class FindingTools:
                 filters=terms_of(tags, self._catalogue, spoken) or None,
                 items=shown,
             )
-            mark = page.next if len(shown) == len(items) else behind(len(shown))
-            paged(made, len(items), rest=page.next is not None, cursor=mark or "")
+            paged(made, len(items), page.onward)
             if not page.total:
                 made.note = "No incident bears all of these terms together; leave one out."
             return made
@@ -185,7 +175,7 @@ class FindingTools:
 
     def get_topic(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
-        terms: Terms,
+        facet: TopicFacets,
         lang: Language = None,
         limit: Limit = 10,
         cursor: Cursor = None,
@@ -194,13 +184,11 @@ class FindingTools:
     ) -> TopicAnswer:
         """See `DESCRIPTIONS`."""
         spoken = lang or self._default
-        tags = self._catalogue.tags(terms, audience())
-        question = ("topic", sorted(tags))
-        offset = read_cursor(cursor, *question)
-        topic = self._catalogue.topic(tags, audience(), spoken, limit=limit, offset=offset)
+        tags = self._catalogue.tags(facet, audience())
+        topic = self._catalogue.topic(tags, audience(), spoken, limit=limit, cursor=cursor)
         items = [case_item(case) for case in topic.cases]
         frame = self._topic_frame(topic, tags, spoken)
-        if not offset:
+        if cursor is None:
             # What the incidents have in common is said once, with the first of them.
             _add_companions(
                 frame, topic, spoken, _COMPANIONS[response_format], int(max_tokens * _SHARE_OF_COMPANIONS)
@@ -211,8 +199,7 @@ class FindingTools:
         def build(count: int) -> TopicAnswer:
             shown = whole_items(items, count, bare)
             made = frame.model_copy(update={"items": shown, "shown": len(shown)})
-            rest = topic.next_offset is not None
-            paged(made, len(items), rest=rest, cursor=write_cursor(offset + len(shown), *question))
+            paged(made, len(items), topic.onward)
             if not topic.total:
                 made.note = "No incident bears all of these terms together; leave one out."
             return made

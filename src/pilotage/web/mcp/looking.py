@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pilotage.core.cursors import cut
 from pilotage.core.errors import NotFound
 from pilotage.core.settings import Settings
 from pilotage.library.catalogue import Catalogue
@@ -35,7 +36,6 @@ from pilotage.web.mcp.arguments import (
 )
 from pilotage.web.mcp.asking import audience, default_language
 from pilotage.web.mcp.budget import DEFAULT_TOKENS, MOST_TOKENS, fitted, size_of
-from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.details import IncidentAnswer, IncidentReport, Relative, Section
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import clean, known_date
@@ -111,9 +111,7 @@ class LookingTools:
         spoken = lang or self._default
         # Asked first, because its error names the nearest ids.
         own = self._stored(id).id
-        question = ("related", own)
-        offset = read_cursor(cursor, *question)
-        found = self._catalogue.related(own, audience(), spoken, limit=limit, offset=offset)
+        found = self._catalogue.related(own, audience(), spoken, limit=limit, cursor=cursor)
         items = [_related_item(hit, spoken, detailed=response_format == "detailed") for hit in found.hits]
 
         def build(count: int) -> RelatedAnswer:
@@ -121,8 +119,7 @@ class LookingTools:
             made = RelatedAnswer(
                 id=own, total=found.total, shown=len(shown), threshold=found.threshold, items=shown
             )
-            mark = write_cursor(offset + len(shown), *question)
-            paged(made, len(items), rest=found.next_offset is not None, cursor=mark)
+            paged(made, len(items), found.onward)
             if not found.total:
                 made.note = "No incident of the library is like this one; that is an answer, not a failure."
             return made
@@ -132,7 +129,7 @@ class LookingTools:
     def vocab(  # noqa: PLR0913, PLR0917 - the SDK makes the arguments of the tool from these
         self,
         kind: KindName = None,
-        query: TermQuery = None,
+        q: TermQuery = None,
         lang: Language = None,
         limit: Limit = 20,
         cursor: Cursor = None,
@@ -141,19 +138,17 @@ class LookingTools:
         """See `DESCRIPTIONS`."""
         spoken = lang or self._default
         chosen = kind_named(kind) if kind else None
-        if chosen is None and not (query and query.strip()):
+        if chosen is None and not (q and q.strip()):
             return self._kinds()
-        question = ("vocab", chosen, query)
-        offset = read_cursor(cursor, *question)
-        found = self._terms(chosen, query)
-        items = self._shown_terms(found[offset : offset + limit], spoken)
+        question = ("vocab", chosen, q)
+        found = cut(self._terms(chosen, q), _order, size=3, limit=limit, cursor=cursor, question=question)
+        items = self._shown_terms(found.items, spoken)
 
         def build(count: int) -> VocabAnswer:
             shown = whole_items(items, count, lambda item: item.model_copy(update={"synonyms": None}))
-            made = VocabAnswer(total=len(found), shown=len(shown), terms=shown)
-            mark = write_cursor(offset + len(shown), *question)
-            paged(made, len(items), rest=offset + len(items) < len(found), cursor=mark)
-            if not found:
+            made = VocabAnswer(total=found.total, shown=len(shown), terms=shown)
+            paged(made, len(items), found.onward)
+            if not found.total:
                 made.no_good_match, made.note = True, _NO_TERM
             return made
 
@@ -176,11 +171,15 @@ class LookingTools:
         terms = terms_in_force(self._catalogue.vocabulary, kind)
         if query and query.strip():
             return terms_like(query, terms, self._catalogue.lexicon)
-        return [Likeness(term, 0.0, "") for term in sorted(terms, key=lambda term: term.slug)]
+        return [Likeness(term, 0.0, "") for term in sorted(terms, key=lambda term: (term.kind, term.slug))]
 
     def _shown_terms(self, found: list[Likeness], lang: Lang) -> list[VocabularyTerm]:
         borne = self._catalogue.store.facets(Filters(), audience())
         return [_term(like, borne.get(FACET_OF[like.term.kind], {}), lang) for like in found]
+
+
+def _order(like: Likeness) -> tuple[str, str, str]:
+    return f"{1 - like.score:.2f}", like.term.kind, like.term.slug
 
 
 def _frame(record: Record, stored: Stored, asked: str) -> IncidentAnswer:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from pilotage.core.cursors import Onward
 from pilotage.web.mcp.answers import Paged
 
 _Item = TypeVar("_Item")
 
 
-def paged(answer: Paged, offered: int, *, rest: bool, cursor: str) -> None:
-    """Fills in what a list says about itself: `shown`, `omitted`, `has_more`, `next_cursor` and the note.
+def paged(answer: Paged, offered: int, onward: Onward) -> None:
+    """Fills in what a list says about itself: `omitted`, `has_more`, `next` and the note.
 
     Args:
         answer: the list with the items that fit.
         offered: items that the page would have without a budget.
-        rest: whether the list goes on behind the page.
-        cursor: where it goes on behind the items shown.
+        onward: where the list goes on.
     """
     answer.omitted = offered - answer.shown
-    answer.has_more = rest or answer.omitted > 0
-    answer.next_cursor = cursor if answer.has_more else None
+    answer.next = onward.after(answer.shown) if answer.omitted else onward.next
+    answer.has_more = answer.next is not None
     if answer.omitted:
         answer.note = (
             f"{answer.omitted} of the {offered} items of this page were left out whole to keep within "
-            "max_tokens; pass next_cursor to get them, raise max_tokens, or ask for response_format "
+            "max_tokens; pass next as cursor to get them, raise max_tokens, or ask for response_format "
             "concise."
         )
 

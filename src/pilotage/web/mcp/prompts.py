@@ -36,7 +36,7 @@ nothing without being asked.""",
 {text}
 {mark}
 
-1. 이 내용을 query로 search_incidents를 호출한다(lang "ko"). no_good_match이면 가장 단순한 증상과 구성 \
+1. 이 내용을 q로 search_incidents를 호출한다(lang "ko"). no_good_match이면 가장 단순한 증상과 구성 \
 요소로 한 번 더 찾고, 그래도 없으면 없다고 말하고 멈춘다.
 2. 가장 맞는 두세 건을 get_incident로 읽는다. sections는 ["overview", "causes", "mechanism", \
 "remediation"]이다.

@@ -30,7 +30,7 @@ def topics(view: View) -> Found:
         listed = [(facet, _sorted(view, facet, counts.get(facet, {}))[:_INDEX_TERMS]) for facet in _INDEX]
         return "topics.html", {"listed": [(facet, terms) for facet, terms in listed if terms]}
     found = view.doors.catalogue.topic(
-        state.terms, view.audience, view.lang, limit=CASES, offset=state.offset
+        state.terms, view.audience, view.lang, limit=CASES, cursor=state.cursor or None
     )
     title = " + ".join(label[view.lang] for label in found.labels)
     return "topic.html", {**_topic(view, found), "state": state, "title_text": title, "path": "/topics"}
@@ -85,7 +85,7 @@ def organisation(view: View) -> Found:
     except UnknownTerm as error:
         raise NotFound(f"no organisation '{slug}'", hint=error.hint) from error
     found = view.doors.catalogue.topic(
-        state.terms, view.audience, view.lang, limit=CASES, offset=state.offset
+        state.terms, view.audience, view.lang, limit=CASES, cursor=state.cursor or None
     )
     own = state.terms[0][1]
     term = view.doors.catalogue.vocabulary.terms["organisations"].get(own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -74,12 +74,13 @@ def checks(view: View) -> Found:
     severities, families = asked.getlist("severity"), asked.getlist("family")
     words, incident = asked.get("q", "")[:200], asked.get("incident", "")[:200]
     offer = view.doors.offer
-    found = offer.chosen(severities, families, incident, words)
+    wanted = checking.Wanted(tuple(severities), tuple(families), incident, words)
+    found = offer.chosen(wanted)
     return "checks.html", {
         "found": found,
         "incidents": checking.incidents_of(found, view.doors.catalogue, view.audience, view.lang),
-        "severities": _levels(offer.chosen((), families, incident, words), severities),
-        "families": _families(offer, offer.chosen(severities, (), incident, words), families),
+        "severities": _levels(offer.chosen(replace(wanted, severity=())), severities),
+        "families": _families(offer, offer.chosen(replace(wanted, family=())), families),
         "words": words,
         "incident": incident,
         "narrowed": bool(severities or families or words or incident),
@@ -104,6 +105,7 @@ def check(view: View) -> Found:
         NotFound: there is none; the hint names the nearest ids.
     """
     one = view.doors.offer.named(view.request.path_params["id"])
+    family = checking.Wanted(family=(one.family,))
     return "check.html", {
         "check": one,
         "sections": [
@@ -112,7 +114,7 @@ def check(view: View) -> Found:
             if name != "References"
         ],
         "incidents": checking.incidents_of([one], view.doors.catalogue, view.audience, view.lang),
-        "alike": [each for each in view.doors.offer.chosen(families=[one.family]) if each.id != one.id],
+        "alike": [each for each in view.doors.offer.chosen(family) if each.id != one.id],
     }
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from pilotage.core.cursors import LONGEST
 from pilotage.core.errors import InvalidInput, TooLarge
 from pilotage.library.analysis import words
 from pilotage.library.record import read_record
@@ -24,7 +25,7 @@ from pilotage.web.ui.problems import said
 from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found, Page
 from pilotage.web.ui.routing import endpoint as page_endpoint
-from pilotage.web.ui.state import PAGE, State, facet_words, offset_of
+from pilotage.web.ui.state import PAGE, State, facet_words
 
 SHOWN = (
     "component", "symptom", "root_cause", "contributing", "organisation", "year", "domain", "detection",
@@ -79,14 +80,13 @@ def incidents(view: View) -> Found:
     catalogue = view.doors.catalogue
     state = state_of(view)
     filters = Filters(all_of=state.terms)
-    page = catalogue.page(filters, view.audience, limit=LIST, cursor=view.request.query_params.get("cursor"))
+    page = catalogue.page(filters, view.audience, limit=LIST, cursor=state.cursor or None)
     counts = catalogue.store.facets(filters, view.audience) if page.total else {}
     return "incidents.html", {
         "state": state,
         "page": page,
         "records": [(read_record(item.document, where=item.id), item.private) for item in page.items],
         "facets": facets(view, counts, state),
-        "first": "cursor" not in view.request.query_params,
     }
 
 
@@ -94,12 +94,12 @@ def state_of(view: View, values: Sequence[tuple[str, str]] | None = None) -> Sta
     """The search that an address or a form asks for.
 
     Raises:
-        InvalidInput: an offset is none, a facet or one of its values is unknown, or there are too many.
+        InvalidInput: a facet or one of its values is unknown, or there are too many.
     """
     pairs = view.request.query_params.multi_items() if values is None else list(values)
     single = dict(pairs)
     terms = view.doors.catalogue.tags(facet_words(pairs), view.audience)
-    return State(single.get("q", ""), terms, offset_of(single))
+    return State(single.get("q", ""), terms, single.get("cursor", "")[:LONGEST])
 
 
 def facets(
@@ -130,7 +130,13 @@ def search(view: View, state: State) -> dict[str, Any]:
     """What the search page shows."""
     catalogue = view.doors.catalogue
     asked = Asked(
-        state.text, Filters(all_of=state.terms), view.audience, view.lang, PAGE, state.offset, facets=True
+        state.text,
+        Filters(all_of=state.terms),
+        view.audience,
+        view.lang,
+        PAGE,
+        state.cursor or None,
+        facets=True,
     )
     answer = catalogue.search(asked)
     query = catalogue.searcher.understand(state.text, view.audience)
@@ -217,8 +223,6 @@ def _wider(view: View, state: State) -> list[tuple[Tag, int]]:
             view.audience,
             view.lang,
             1,
-            0,
-            facets=False,
         )
         total = view.doors.catalogue.search(asked).total
         if total:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -14,7 +14,6 @@ LONGEST_ADDRESS = 1800
 """A query that would make a longer address is sent as a form and shown without an address of its own."""
 MOST_TERMS = 40
 PAGE = 10
-DEEPEST = 100_000
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,12 @@ class State:
     Attributes:
         text: the query, typed or pasted.
         terms: the facet terms that hits must bear.
-        offset: hits to pass over.
+        cursor: where its hits go on; nothing at their beginning.
     """
 
     text: str = ""
     terms: tuple[Tag, ...] = ()
-    offset: int = 0
+    cursor: str = ""
 
     @property
     def empty(self) -> bool:
@@ -41,7 +40,7 @@ class State:
         """The parameters of its address."""
         found = [("q", self.text)] if self.text else []
         found += [("facet", f"{facet}:{slug}") for facet, slug in self.terms]
-        return [*found, ("offset", str(self.offset))] if self.offset else found
+        return [*found, ("cursor", self.cursor)] if self.cursor else found
 
     @property
     def short(self) -> bool:
@@ -50,19 +49,19 @@ class State:
 
     def without(self, term: Tag) -> State:
         """The search without a term, from its beginning."""
-        return replace(self, terms=tuple(one for one in self.terms if one != term), offset=0)
+        return replace(self, terms=tuple(one for one in self.terms if one != term), cursor="")
 
     def adding(self, *terms: Tag) -> State:
         """The search with more terms, from its beginning."""
-        return replace(self, terms=tuple(dict.fromkeys([*self.terms, *terms])), offset=0)
+        return replace(self, terms=tuple(dict.fromkeys([*self.terms, *terms])), cursor="")
 
-    def at(self, offset: int) -> State:
-        """Another part of the hits."""
-        return replace(self, offset=max(0, offset))
+    def at(self, cursor: str | None) -> State:
+        """Another part of the hits; without a cursor, their beginning."""
+        return replace(self, cursor=cursor or "")
 
     def saying(self, text: str) -> State:
         """The search with another query."""
-        return replace(self, text=text, offset=0)
+        return replace(self, text=text, cursor="")
 
     def only_text(self) -> State:
         """The search without its terms."""
@@ -86,15 +85,3 @@ def facet_words(pairs: Iterable[tuple[str, str]]) -> list[str]:
             f"{len(found)} facet terms are too many", hint=f"At most {MOST_TERMS} may be given."
         )
     return found
-
-
-def offset_of(values: Mapping[str, str]) -> int:
-    """The `offset` of an address.
-
-    Raises:
-        InvalidInput: it is no number, or one that no list reaches.
-    """
-    text = values.get("offset", "") or "0"
-    if not text.isascii() or not text.isdigit() or int(text[:9]) > DEEPEST:
-        raise InvalidInput(f"'{text[:40]}' is no offset", hint=f"Give a number from 0 to {DEEPEST}.")
-    return int(text)

@@ -28,11 +28,12 @@ def test_a_conjunction_with_its_cases_and_companions():
     odd = record("odd", date="2019-01-01", components=["ingress", "etcd"], root_cause="configuration-change")
     with library(*CASES, odd, *fillers(20)) as store:
         answer = ask(store, ("component", "Ingress controller"), ("cause", "configuration-change"))
-        more = ask(store, ("component", "ingress"), offset=4)
+        more = ask(store, ("component", "ingress"), limit=4)
+        more = ask(store, ("component", "ingress"), cursor=more.onward.next)
     assert answer.terms == (("component", "ingress"), ("root_cause", "configuration-change"))
-    assert (answer.total, answer.base, answer.page, answer.next_offset) == (5, 25, "1–2 of 5", 2)
+    assert (answer.total, answer.base, answer.page, answer.onward.more) == (5, 25, "1–2 of 5", True)
     assert [case.id for case in answer.cases] == ["c3", "c2"]
-    assert (more.page, more.next_offset) == ("5–5 of 5", None)
+    assert (more.page, more.onward.next) == ("5–5 of 5", None)
     haproxy, etcd = answer.companions["component"]
     assert (haproxy.slug, haproxy.n, haproxy.of, haproxy.base_n, haproxy.base_of) == ("haproxy", 4, 5, 4, 25)
     assert haproxy.lift == 5.0

@@ -28,7 +28,7 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     (f"/incidents/{DNS['id']}?extra=related,history&extra=terms&fields=title,x_ours", models.Incident),
     (f"/incidents/{DNS['id']}/related", models.Related),
     (f"/incidents/{UNEVEN['id']}/history", models.History),
-    ("/search?q=coredns+oom&facets=true", models.SearchAnswer),
+    ("/search?q=coredns+oom&extra=facets", models.SearchAnswer),
     ("/search?q=how+long+to+boil+an+egg", models.SearchAnswer),
     ("/search?facet=component:coredns&lang=ko", models.SearchAnswer),
     ("/topics?component=coredns", models.Topic),
@@ -40,7 +40,7 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/organisations/evil", models.Organisation),
     ("/statistics", models.Statistics),
     ("/statistics?year=2021", models.Statistics),
-    ("/statistics/matrix?first=component&second=symptom", models.Matrix),
+    ("/statistics/matrix?by=component&by=symptom", models.Matrix),
     ("/changes", models.Changes),
 ]
 
@@ -161,11 +161,11 @@ def test_a_cursor_stays_right_while_records_are_added(client: TestClient, store:
     assert [first.json()["items"][0]["id"], *rest] == [UNEVEN["id"], DNS["id"], HOSTILE["id"]]
 
 
-def test_search_goes_on_by_offset(client: TestClient) -> None:
+def test_search_goes_on_by_cursor(client: TestClient) -> None:
     first = get(client, f"{API}/search?limit=2")
-    assert (first["total"], first["next_offset"]) == (3, 2)
-    last = get(client, f"{API}/search?limit=2&offset=2")
-    assert last["next_offset"] is None
+    assert first["total"] == 3
+    last = get(client, f"{API}/search?limit=2&cursor={first['next']}")
+    assert last["next"] is None
     assert len(last["hits"]) == 1
 
 
@@ -184,9 +184,9 @@ def test_language(client: TestClient) -> None:
 
 def test_changes_feed(client: TestClient, store: Store) -> None:
     first = get(client, f"{API}/changes?limit=2")
-    assert first["more"]
+    assert first["has_more"]
     rest = get(client, f"{API}/changes?since={first['next']}")
-    assert not rest["more"]
+    assert not rest["has_more"]
     events = {item["id"]: item["event"] for item in first["items"] + rest["items"]}
     assert events == {
         DNS["id"]: "added",
@@ -197,7 +197,7 @@ def test_changes_feed(client: TestClient, store: Store) -> None:
     assert get(client, f"{API}/changes?since={rest['next']}") == {
         "items": [],
         "next": rest["next"],
-        "more": False,
+        "has_more": False,
     }
     put(store, [DNS | {"severity": "minor"}])
     later = get(client, f"{API}/changes?since={rest['next']}")["items"]

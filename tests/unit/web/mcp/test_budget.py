@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from pilotage.core.cursors import Part
 from pilotage.core.settings import Settings
 from pilotage.library.bundled import bundled_candidates
 from pilotage.library.catalogue import Catalogue
@@ -25,12 +26,11 @@ from pilotage.web.mcp.budget import (
     tokens_of,
     wire,
 )
-from pilotage.web.mcp.cursors import read_cursor, write_cursor
 from pilotage.web.mcp.finding import FindingTools
 from pilotage.web.mcp.looking import LookingTools
 from pilotage.web.mcp.paging import paged, whole_items
 from pilotage.web.mcp.reading import bare
-from rig.mcp_library import COREDNS_ID, build
+from rig.mcp_library import build
 
 BUDGETS = st.integers(LEAST_TOKENS, MOST_TOKENS)
 LIMITS = st.integers(1, 50)
@@ -52,7 +52,8 @@ def test_any_items_fit(texts: list[str], budget: int) -> None:
     def build(count: int) -> ListAnswer:
         shown = whole_items(items, count, bare)
         answer = ListAnswer(total=len(items), shown=len(shown), items=shown)
-        paged(answer, len(items), rest=False, cursor="c" * 80)
+        keys = tuple((item.id,) for item in items)
+        paged(answer, len(items), Part((), 0, keys))
         return answer
 
     answer = fitted(build, len(items), budget)
@@ -61,7 +62,7 @@ def test_any_items_fit(texts: list[str], budget: int) -> None:
     assert answer.shown == len(answer.items)
     for given_, shown in zip(items, answer.items, strict=False):
         assert shown == given_ or (shown.too_large and shown.report is None)
-    assert bool(answer.omitted) == bool(answer.note) == bool(answer.next_cursor)
+    assert bool(answer.omitted) == bool(answer.note) == (answer.next is not None)
     if items:
         assert answer.items
     if answer.omitted and not answer.items[0].too_large:
@@ -134,22 +135,6 @@ def test_a_section_too_large_for_any_answer_is_named(catalogue: Catalogue) -> No
     assert answer.left_out == ["overview"]
     assert "Ask for them by sections" in (answer.note or "")
     assert answer.id
-
-
-@given(offset=st.integers(1, 1_000_000), question=st.lists(st.text(), max_size=4))
-def test_cursors_come_back(offset: int, question: list[str]) -> None:
-    assert read_cursor(write_cursor(offset, *question), *question) == offset
-
-
-def test_no_cursor_is_the_start(catalogue: Catalogue) -> None:
-    assert read_cursor(None, COREDNS_ID) == read_cursor("", COREDNS_ID) == 0
-    assert catalogue.store.ids("public")
-
-
-@pytest.mark.parametrize("text", ["WzAsIngiXQ", "é", "[]", "WzEsMl0", "====", "A" * 400])
-def test_foreign_cursors_are_refused(text: str) -> None:
-    with pytest.raises(Exception, match="cursor"):
-        read_cursor(text, "x")
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def test_the_list_goes_through_all_checks(server: MCPServer) -> None:
         part = answer_of(ask(server, "list_checks", limit=50, cursor=cursor))
         found += part["checks"]
         assert ("families" in part) is (cursor is None)
-        cursor = part.get("next_cursor")
+        cursor = part.get("next")
         if cursor is None:
             break
     assert {one["id"] for one in found} == set(all_checks())
@@ -48,12 +48,12 @@ def test_the_list_goes_through_all_checks(server: MCPServer) -> None:
 
 
 def test_the_list_is_narrowed(server: MCPServer) -> None:
-    found = answer_of(ask(server, "list_checks", query="webhook", severities="critical"))
+    found = answer_of(ask(server, "list_checks", q="webhook", severity="critical"))
     assert [one["id"] for one in found["checks"]] == ["webhook-backend-gone", "webhook-fail-catch-all"]
-    none = answer_of(ask(server, "list_checks", query="tomato soup"))
+    none = answer_of(ask(server, "list_checks", q="tomato soup"))
     assert none["total"] == 0
     assert "answer" in none["note"]
-    assert "webhooks" in text_of(ask(server, "list_checks", families=["webhoks"]))
+    assert "webhooks" in text_of(ask(server, "list_checks", family=["webhoks"]))
 
 
 def test_a_check_is_explained(server: MCPServer) -> None:
@@ -88,7 +88,7 @@ def test_findings_come_in_whole_parts(server: MCPServer) -> None:
         part = answer_of(answered)
         assert len(text_of(answered)) < 3000
         seen += [one["object"] for one in part["findings"]]
-        cursor = part.get("next_cursor")
+        cursor = part.get("next")
         if cursor is None:
             break
         assert part["has_more"]

@@ -22,7 +22,7 @@ async def everything(client: Client) -> list[Any]:
     """The answers to every kind of call, the private record's words among the questions."""
     calls: list[tuple[str, dict[str, Any]]] = [
         *(
-            ("search_incidents", {"query": query, "response_format": "detailed"})
+            ("search_incidents", {"q": query, "response_format": "detailed"})
             for query in (
                 SECRET,
                 "zone emptied because of a push",
@@ -32,8 +32,8 @@ async def everything(client: Client) -> list[Any]:
             )
         ),
         *(
-            ("list_incidents", {"facets": facets, "limit": 50, "response_format": "detailed"})
-            for facets in ([], ["component=coredns"], [f"org={SECRET}"], ["year=2023"])
+            ("list_incidents", {"facet": facet, "limit": 50, "response_format": "detailed"})
+            for facet in ([], ["component=coredns"], [f"org={SECRET}"], ["year=2023"])
         ),
         ("get_incident", {"id": PRIVATE_ID}),
         ("get_incident", {"id": PRIVATE_ID[:-1]}),
@@ -41,12 +41,12 @@ async def everything(client: Client) -> list[Any]:
         ("get_incident", {"id": COREDNS_ID, "response_format": "detailed"}),
         ("related_incidents", {"id": PRIVATE_ID}),
         ("related_incidents", {"id": COREDNS_ID, "response_format": "detailed"}),
-        ("get_topic", {"terms": ["component=coredns"], "response_format": "detailed"}),
-        ("get_topic", {"terms": ["contributing=retry-storm"], "response_format": "detailed", "limit": 50}),
-        ("get_topic", {"terms": [f"org={SECRET}"]}),
+        ("get_topic", {"facet": ["component=coredns"], "response_format": "detailed"}),
+        ("get_topic", {"facet": ["contributing=retry-storm"], "response_format": "detailed", "limit": 50}),
+        ("get_topic", {"facet": [f"org={SECRET}"]}),
         ("vocab", {}),
         ("vocab", {"kind": "components", "limit": 50}),
-        ("vocab", {"query": SECRET}),
+        ("vocab", {"q": SECRET}),
     ]
     found: list[Any] = [
         (await client.call_tool(tool, arguments)).content[0].text for tool, arguments in calls

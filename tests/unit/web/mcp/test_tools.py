@@ -19,9 +19,9 @@ from rig.mcp_library import COREDNS_ID, HOSTILE_ID, PUBLIC, answer_of, ask, talk
 CURRENT = {document["id"] for document in PUBLIC if document["status"] != "withdrawn"}
 INGRESS = {document["id"] for document in PUBLIC if "ingress" in document.get("components", [])}
 PAGED: list[tuple[str, dict[str, Any]]] = [
-    ("search_incidents", {"query": "component:ingress"}),
-    ("list_incidents", {"facets": ["component=ingress"]}),
-    ("get_topic", {"terms": ["component=ingress"]}),
+    ("search_incidents", {"q": "component:ingress"}),
+    ("list_incidents", {"facet": ["component=ingress"]}),
+    ("get_topic", {"facet": ["component=ingress"]}),
     ("related_incidents", {"id": "acme-2018-01-01-retry-storm-00"}),
 ]
 
@@ -47,7 +47,7 @@ def test_both_eras_speak_to_it(server: MCPServer, mode: str) -> None:
 
 
 def test_search_says_why(server: MCPServer) -> None:
-    found = answer_of(ask(server, "search_incidents", query="coredns killed for memory"))
+    found = answer_of(ask(server, "search_incidents", q="coredns killed for memory"))
     first = found["items"][0]
     assert first["id"] == COREDNS_ID
     assert first["date"] == "2021-03-01"
@@ -58,7 +58,7 @@ def test_search_says_why(server: MCPServer) -> None:
 
 def test_detailed_search_has_more_of_each_hit(server: MCPServer) -> None:
     found = answer_of(
-        ask(server, "search_incidents", query="coredns killed", lang="ko", response_format="detailed")
+        ask(server, "search_incidents", q="coredns killed", lang="ko", response_format="detailed")
     )
     report = found["items"][0]["report"]
     assert report["summary"] == "CoreDNS 파드가 강제 종료되었다."
@@ -68,7 +68,7 @@ def test_detailed_search_has_more_of_each_hit(server: MCPServer) -> None:
 
 
 def test_no_good_match_is_an_answer(server: MCPServer) -> None:
-    found = answer_of(ask(server, "search_incidents", query="a recipe for tomato soup"))
+    found = answer_of(ask(server, "search_incidents", q="a recipe for tomato soup"))
     assert found["no_good_match"] is True
     assert found["items"] == []
     assert found["total"] == found["shown"] == 0
@@ -76,12 +76,12 @@ def test_no_good_match_is_an_answer(server: MCPServer) -> None:
 
 
 def test_list_in_order_and_with_filters(server: MCPServer) -> None:
-    found = answer_of(ask(server, "list_incidents", facets="component=Ingress controller", limit=50))
+    found = answer_of(ask(server, "list_incidents", facet="component=Ingress controller", limit=50))
     assert {item["id"] for item in found["items"]} == INGRESS
     assert found["filters"] == [{"facet": "component", "slug": "ingress", "label": "Ingress controller"}]
     dates = [item["date"] for item in found["items"]]
     assert dates == sorted(dates, reverse=True)
-    nothing = answer_of(ask(server, "list_incidents", facets=["component=coredns", "component=ingress"]))
+    nothing = answer_of(ask(server, "list_incidents", facet=["component=coredns", "component=ingress"]))
     assert nothing["total"] == 0
     assert "leave one out" in nothing["note"]
 
@@ -120,28 +120,26 @@ def test_related_says_why(server: MCPServer) -> None:
 
 def test_topic_counts_and_compares(server: MCPServer) -> None:
     found = answer_of(
-        ask(server, "get_topic", terms=["component:ingress"], response_format="detailed", limit=3)
+        ask(server, "get_topic", facet=["component:ingress"], response_format="detailed", limit=3)
     )
     assert (found["total"], found["base"]) == (len(INGRESS), len(CURRENT))
     contributing = found["companions"]["contributing"][0]
     assert (contributing["slug"], contributing["n"], contributing["of"]) == ("retry-storm", 24, 25)
     assert found["report"]["lessons"]
-    later = answer_of(
-        ask(server, "get_topic", terms=["component:ingress"], limit=3, cursor=found["next_cursor"])
-    )
+    later = answer_of(ask(server, "get_topic", facet=["component:ingress"], limit=3, cursor=found["next"]))
     assert "companions" not in later
 
 
 def test_vocab_has_a_cut_off(server: MCPServer) -> None:
     kinds = answer_of(ask(server, "vocab"))
     assert {kind["facet"] for kind in kinds["kinds"]} >= {"component", "root_cause"}
-    found = answer_of(ask(server, "vocab", query="corends"))
+    found = answer_of(ask(server, "vocab", q="corends"))
     assert found["terms"][0]["slug"] == "coredns"
     assert 0.8 <= found["terms"][0]["similarity"] < 1
     assert found["terms"][0]["incidents"] == 1
-    korean = answer_of(ask(server, "vocab", kind="component", query="인그레스", lang="ko"))
+    korean = answer_of(ask(server, "vocab", kind="component", q="인그레스", lang="ko"))
     assert korean["terms"][0]["slug"] == "ingress"
-    nothing = answer_of(ask(server, "vocab", query="qwertyuiop"))
+    nothing = answer_of(ask(server, "vocab", q="qwertyuiop"))
     assert nothing["no_good_match"] is True
     assert nothing["terms"] == []
 
@@ -149,21 +147,21 @@ def test_vocab_has_a_cut_off(server: MCPServer) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("search_incidents", {"query": "dns", "facets": ["component=corends"]}, "Did you mean 'coredns'?"),
-        ("search_incidents", {"query": "dns", "facets": ["componnt=coredns"]}, "component"),
-        ("search_incidents", {"query": "dns", "facets": ["coredns"]}, "facet=value"),
-        ("search_incidents", {"query": "  "}, "list_incidents"),
-        ("search_incidents", {"query": "dns", "facet": ["component=coredns"]}, "Did you mean 'facets'?"),
-        ("search_incidents", {"query": "dns", "limit": 500}, "limit"),
-        ("search_incidents", {}, "query"),
-        ("search_incidents", {"query": "component:corends"}, "coredns"),
+        ("search_incidents", {"q": "dns", "facet": ["component=corends"]}, "Did you mean 'coredns'?"),
+        ("search_incidents", {"q": "dns", "facet": ["componnt=coredns"]}, "component"),
+        ("search_incidents", {"q": "dns", "facet": ["coredns"]}, "facet=value"),
+        ("search_incidents", {"q": "  "}, "list_incidents"),
+        ("search_incidents", {"q": "dns", "facets": ["component=coredns"]}, "Did you mean 'facet'?"),
+        ("search_incidents", {"q": "dns", "limit": 500}, "limit"),
+        ("search_incidents", {}, "q"),
+        ("search_incidents", {"q": "component:corends"}, "coredns"),
         ("list_incidents", {"cursor": "nonsense"}, "cursor"),
         ("get_incident", {"id": "acme-2021-coredns-oom"}, f"Did you mean '{COREDNS_ID}'"),
         ("get_incident", {"id": COREDNS_ID, "sections": ["mechanisms"]}, "'mechanism'"),
         ("get_incident", {"id": COREDNS_ID, "sections": ["mechanisms"]}, "nearest: mechanism"),
         ("related_incidents", {"id": COREDNS_ID[:-1]}, f"Did you mean '{COREDNS_ID}'"),
-        ("get_topic", {"terms": []}, "terms"),
-        ("get_topic", {"terms": ["root_cause=sofwtare-buq"]}, "software-bug"),
+        ("get_topic", {"facet": []}, "facet"),
+        ("get_topic", {"facet": ["root_cause=sofwtare-buq"]}, "software-bug"),
         ("vocab", {"kind": "componets"}, "components"),
         ("vocab", {"kind": "components", "lang": "fr"}, "'en' or 'ko'"),
         ("nope", {}, "nope"),
@@ -192,7 +190,7 @@ def test_pages_to_the_end(server: MCPServer, tool: str, arguments: dict[str, Any
                 )
             )
             seen += [item["id"] for item in page["items"]]
-            cursor, total = page.get("next_cursor"), page["total"]
+            cursor, total = page.get("next"), page["total"]
             assert page["has_more"] == (cursor is not None)
             if cursor is None:
                 return seen, total
@@ -203,10 +201,10 @@ def test_pages_to_the_end(server: MCPServer, tool: str, arguments: dict[str, Any
 
 
 def test_a_cursor_belongs_to_its_question(server: MCPServer) -> None:
-    first = answer_of(ask(server, "get_topic", terms=["component=ingress"], limit=3))
-    other = ask(server, "get_topic", terms=["component=coredns"], cursor=first["next_cursor"])
+    first = answer_of(ask(server, "get_topic", facet=["component=ingress"], limit=3))
+    other = ask(server, "get_topic", facet=["component=coredns"], cursor=first["next"])
     assert other.is_error
-    assert "other arguments" in text_of(other)
+    assert "another question" in text_of(other)
 
 
 def test_the_language_of_the_server_is_the_default(catalogue: Catalogue) -> None:
@@ -226,7 +224,7 @@ class _Broken(Catalogue):
 
 def test_a_failing_store_says_little_to_the_agent(catalogue: Catalogue) -> None:
     server = make_server(Settings(), _Broken(catalogue.store))
-    result = ask(server, "get_topic", terms=["component=ingress"])
+    result = ask(server, "get_topic", facet=["component=ingress"])
     assert result.is_error
     assert text_of(result) == "Error executing tool get_topic"
     foreseen = ask(server, "get_incident", id=COREDNS_ID)
@@ -236,8 +234,8 @@ def test_a_failing_store_says_little_to_the_agent(catalogue: Catalogue) -> None:
 
 
 def test_a_megabyte_of_query_and_broken_text(server: MCPServer) -> None:
-    assert not ask(server, "search_incidents", query="coredns oom " * 80_000).is_error
-    assert ask(server, "list_incidents", facets=["year=2019"] * 10_000).is_error
+    assert not ask(server, "search_incidents", q="coredns oom " * 80_000).is_error
+    assert ask(server, "list_incidents", facet=["year=2019"] * 10_000).is_error
 
 
 def test_the_result_is_compact(server: MCPServer) -> None:

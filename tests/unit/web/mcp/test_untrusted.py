@@ -15,11 +15,11 @@ from pilotage.web.mcp.reading import clean
 from rig.mcp_library import HIDDEN, HOSTILE_ID, ORDER, answer_of, ask, talk
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("search_incidents", {"query": "gremlins in the gearbox"}),
-    ("list_incidents", {"facets": ["year=2020"]}),
+    ("search_incidents", {"q": "gremlins in the gearbox"}),
+    ("list_incidents", {"facet": ["year=2020"]}),
     ("get_incident", {"id": HOSTILE_ID}),
     ("related_incidents", {"id": "acme-2021-03-01-coredns-oom"}),
-    ("get_topic", {"terms": ["year=2020"]}),
+    ("get_topic", {"facet": ["year=2020"]}),
 ]
 
 

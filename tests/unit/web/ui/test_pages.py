@@ -10,6 +10,7 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from pilotage.core.cursors import Walk
 from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.stores.protocol import Filters
 from pilotage.web.errors import bug
@@ -97,7 +98,7 @@ def test_every_record_is_rendered(client: TestClient, lang: str) -> None:
     assert len(names) > 100
     for name in names:
         view = renderer.view(Request(asked("/incidents/x", lang, app)))
-        nothing = RelatedAnswer(name, view.lang, 0, 0, 0.0, ())
+        nothing = RelatedAnswer(name, view.lang, 0, 0.0, (), Walk((), 0, (), 5))
         stored = store.get([name], "public")[name]
         context = reading.context_of(view, stored, nothing)
         html = renderer.html(view, "incident.html", context)
@@ -134,7 +135,7 @@ def test_every_page_is_whole(client: TestClient, path: str, lang: str) -> None:
     ("path", "status"),
     [
         ("/nope", 404), ("/incidents/no-such", 404), ("/vocabulary/nope", 404), ("/organisations/nope", 404),
-        ("/vocabulary/components/ingres", 404), ("/topics?facet=nope:x", 400), ("/search?q=x&offset=-1", 400),
+        ("/vocabulary/components/ingres", 404), ("/topics?facet=nope:x", 400), ("/search?q=x&cursor=-1", 400),
         ("/search?q=componnt:ingress", 400), ("/incidents?cursor=%25", 400),
         ("/incidents/zalando-2019-skipper-ingress-oom-alb-502/history/99", 404),
         ("/incidents/zalando-2019-skipper-ingress-oom-alb-502/history/x", 400),

@@ -114,7 +114,7 @@ def test_the_way_to_what_was_meant() -> None:
         ("/incidents?cursor=x", 400),
         ("/topics?facet=component:corends", 400),
         ("/statistics?facet=component:corends", 200),
-        ("/search?q=a&offset=x", 400),
+        ("/search?q=a&cursor=x", 400),
         ("/search?q=component:corends", 400),
         ("/search?q=-title:x", 400),
         ("/search?" + "&".join(["facet=component:ingress"] * 41), 400),
