@@ -41,8 +41,9 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
-    """An empty store of each kind."""
+    """An empty store of each kind; the first look makes it."""
     opened = open_store(store_url, create=True, busy_seconds=20, vocabulary=vocabulary)
+    assert opened.ids("all") == []
     yield opened
     opened.close()
 

@@ -13,7 +13,7 @@ from pilotage.core.errors import ConfigError, NotFound, StoreBusy, StoreTooNew
 from pilotage.library.stores import meta, migrating
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Match
-from rig.stores import document, new, news, vector, vocabulary
+from rig.stores import document, fail_in, new, news, vector, vocabulary
 
 EVERY = Filters(withdrawn=True)
 LEADER = Match(((1.0, (("leader",),)),))
@@ -177,8 +177,8 @@ def test_a_store_of_an_earlier_form_comes_forward_with_its_data(store, open_agai
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])
 def test_the_first_steps_alone_make_a_store_that_comes_forward(store_url, steps):
-    open_store(store_url, create=True, vocabulary=vocabulary).close()
-    with open_store(store_url, vocabulary=vocabulary) as store:
+    with open_store(store_url, create=True, vocabulary=vocabulary) as store:
+        assert store.ids("all") == []
         dialect = "sqlite" if store_url.startswith("sqlite") else "postgres"
         older_store(store, dialect, max(steps, 1))
     with open_store(store_url, create=True, vocabulary=vocabulary) as store:
@@ -236,3 +236,30 @@ def test_addresses_that_name_no_store_are_refused(tmp_path):
     ):
         with pytest.raises(ConfigError):
             open_store(url, vocabulary=vocabulary)
+
+
+def test_a_first_transaction_that_fails_leaves_no_store(store_url):
+    with open_store(store_url, create=True, vocabulary=vocabulary) as store:
+        fail_in(store)
+    with pytest.raises(NotFound):
+        open_store(store_url, vocabulary=vocabulary)
+
+
+def test_the_first_transaction_makes_the_store_whoever_comes_first(store_url):
+    with (
+        open_store(store_url, create=True, vocabulary=vocabulary) as one,
+        open_store(store_url, create=True, vocabulary=vocabulary) as other,
+    ):
+        fail_in(one)
+        put(other, new(document(2)))
+        put(one, new(document(3)))
+        assert other.count(EVERY, "all") == one.count(EVERY, "all") == 2
+        assert one.verify() == []
+
+
+def test_a_look_into_a_store_that_is_to_be_made_finds_it_empty(store_url):
+    with open_store(store_url, create=True, vocabulary=vocabulary) as store:
+        assert store.ids("all") == []
+        assert store.verify() == []
+    with open_store(store_url, vocabulary=vocabulary) as store:
+        assert store.count(EVERY, "all") == 0

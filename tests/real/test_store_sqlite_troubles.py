@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.core.errors import NotFound, StoreBusy, StoreCorrupt, StoreFull, StoreReadOnly
+from pilotage.core.errors import NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Match
-from rig.stores import document, new, news, vocabulary
+from rig.stores import document, fail_in, new, news, vocabulary
 
 EVERY = Filters(withdrawn=True)
 LEADER = Match(((1.0, (("leader",),)),))
@@ -44,7 +44,7 @@ def is_whole(path, count=40):
 
 FILL = """
 import resource, signal, sys
-from rig.stores import document, new, vocabulary
+from rig.stores import document, fail_in, new, vocabulary
 from pilotage.core.errors import StoreFull
 from pilotage.library.stores.opening import open_store
 if sys.argv[2] != "0":
@@ -211,3 +211,54 @@ def test_a_damaged_search_index_is_found(path):
     with opened(path) as store:
         problems = store.verify()
     assert any("search index" in problem or "read to its end" in problem for problem in problems)
+
+
+def leftovers(tmp_path):
+    return sorted(str(found.relative_to(tmp_path)) for found in tmp_path.rglob("*"))
+
+
+def test_a_first_transaction_that_fails_takes_file_and_folders_away(tmp_path):
+    (tmp_path / "there").mkdir()
+    with opened(tmp_path / "there" / "new" / "library.db", create=True) as store:
+        fail_in(store)
+    assert leftovers(tmp_path) == ["there"]
+
+
+def test_a_file_that_was_there_before_stays(tmp_path):
+    (tmp_path / "library.db").touch()
+    with opened(tmp_path / "library.db", create=True) as store:
+        fail_in(store)
+    assert leftovers(tmp_path) == ["library.db"]
+
+
+def test_a_file_that_another_one_has_open_stays(tmp_path):
+    place = tmp_path / "library.db"
+    with opened(place, create=True) as other:
+        with opened(place, create=True) as store:
+            fail_in(store)
+        with other.transaction() as writer:
+            writer.put(new(document(2)))
+    is_whole(place, 1)
+
+
+def test_a_store_that_another_one_has_filled_stays(tmp_path):
+    place = tmp_path / "library.db"
+    with opened(place, create=True) as store:
+        with opened(place, create=True) as other, other.transaction() as writer:
+            writer.put(new(document(2)))
+        fail_in(store)
+    is_whole(place, 1)
+    with closing(sqlite3.connect(place)) as looking:
+        assert looking.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_taken_away_is_not_written_to(path, replaced):
+    with opened(path) as store:
+        if replaced:
+            shutil.copy(path, path.with_name("copy.db"))
+            path.with_name("copy.db").replace(path)
+        else:
+            path.rename(path.with_name("moved.db"))
+        with pytest.raises(StoreError, match="taken away or replaced"), store.transaction():
+            pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from pilotage.library.canonical import digest
@@ -116,6 +117,17 @@ def put(store: Store, documents: Iterable[dict[str, Any]], *, private: bool = Fa
         for found in documents:
             hidden = private or found.get("visibility") == "private"
             writer.put(new(found, private=hidden, words=words))
+
+
+class _Broken(Exception):
+    """What breaks a transaction off."""
+
+
+def fail_in(store: Store) -> None:
+    """A transaction that writes a record and is broken off."""
+    with suppress(_Broken), store.transaction() as writer:
+        writer.put(new(document(1)))
+        raise _Broken
 
 
 def news(numbers: range, *, private: bool = False, seed: int = 0) -> Iterator[New]:

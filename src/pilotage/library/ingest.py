@@ -122,7 +122,7 @@ class Ingest:
         broken off, the next import goes on with it.
 
         Raises:
-            InvalidInput: a candidate is no record, or an id came twice with other content; nothing is kept.
+            InvalidInput: a candidate is no record, or would overwrite another one of them; nothing is kept.
             Conflict: an id or alias belongs to another record; nothing is kept.
         """
         report = Report()
@@ -149,11 +149,7 @@ class Ingest:
             document, redactions = redact(document, self.words)
         record = read_record(document, where=candidate.place)
         new = self._prepare(record, document, candidate)
-        if seen.setdefault(record.id, new.digest) != new.digest:
-            raise InvalidInput(
-                f"{candidate.place}: the id '{record.id}' came before in this import, with other content",
-                hint="Give one of them another id; nothing was imported.",
-            )
+        _see(record, new.digest, candidate.place, seen)
         if self.embedder is not None and _differs(new, writer):
             new.vectors[self.embedder.name] = vectors_of(new.entry, self.embedder)
         outcome = writer.put(new)
@@ -194,6 +190,21 @@ class Ingest:
                 self.store.add_vectors(embedder.name, vectors)
             if self.on_vectors is not None:
                 self.on_vectors(start + len(batch), len(missing))
+
+
+def _see(record: Record, digest: str, place: str, seen: dict[str, str]) -> None:
+    """Refuses what would overwrite a record of the same import."""
+    if seen.setdefault(record.id, digest) != digest:
+        raise InvalidInput(
+            f"{place}: the id '{record.id}' came before in this import, with other content",
+            hint="Give one of them another id; nothing was imported.",
+        )
+    for alias in record.aliases:
+        if alias in seen and alias != record.id:
+            raise InvalidInput(
+                f"{place}: the alias '{alias}' is the id of another record of this import",
+                hint="Leave out the alias, or that record; nothing was imported.",
+            )
 
 
 def _differs(new: New, writer: Writer) -> bool:

@@ -43,7 +43,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "validate missing": (["validate", "nowhere.yaml"], "nowhere.yaml"),
     "new id": (["new", "no good id"], "no-good-id"),
     "new folder": (["new", "acme-1-a", "--to", "nowhere/a.yaml"], "cannot write"),
-    "cursor": (["list", "--after", "page2"], "no cursor"),
+    "cursor": (["list", "--cursor", "page2"], "no cursor"),
     "evaluate missing": (["evaluate", "nowhere.jsonl"], "nowhere.jsonl"),
 }
 
@@ -155,20 +155,23 @@ def test_bad_files_change_nothing(cli: Cli, tmp_path: Path, name: str, content: 
     assert cli("list", "-o", "json").json() == before
 
 
-def test_a_bad_file_makes_no_records_in_a_new_store(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text('[{"id": "a-1"}, {"id": 7}]', encoding="utf-8")
-    assert cli("import", "bad.json").code == EXIT_USAGE
-    listed = cli("list", "-o", "json")
-    assert listed.code == EXIT_USAGE or listed.json()["total"] == 0
-
-
+@pytest.mark.parametrize("options", [[], ["--private"], ["--dry-run"]], ids=["plain", "private", "dry"])
 @pytest.mark.parametrize(
-    "content", ['{"id": ', '{"id": "a-1", "date": "2024-02-30"}', '{"id": "a-1", "title": "x"}']
+    "content",
+    [
+        '{"id": ',
+        '{"id": "a-1", "title": "x"}',
+        '[{"id": "a-1"}, {"id": "a-2", "date": "2024-02-30"}]',
+        '[{"id": "a-1"}, {"id": "a-2", "aliases": ["a-1"]}]',
+    ],
+    ids=["broken", "first wrong", "later wrong", "later clash"],
 )
-def test_a_file_that_begins_wrong_makes_no_store(cli: Cli, tmp_path: Path, content: str) -> None:
+def test_a_failed_import_leaves_neither_store_nor_folder(
+    cli: Cli, tmp_path: Path, content: str, options: list[str]
+) -> None:
     (tmp_path / "bad.json").write_text(content, encoding="utf-8")
-    assert cli("import", "bad.json", "--store", "new.db").code == EXIT_USAGE
-    assert not (tmp_path / "new.db").exists()
+    assert cli("import", "bad.json", "--store", "new/new.db", *options).code == EXIT_USAGE
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.json"]
 
 
 def test_help_and_no_arguments() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,9 +21,7 @@ from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.exporters.table import EXPORTERS, exporter_named, write_file
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
-from pilotage.library.importers.model import Candidate
 from pilotage.library.ingest import Ingest, Item, Likeness, Report
-from pilotage.library.record import read_record
 from pilotage.library.shipped import bundled_files
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Store, Stored
@@ -100,7 +97,6 @@ def import_(
             candidates = open_candidates(
                 paths, format_, progress, known=known, on_skip=lambda *one: skipped.append(one)
             )
-        candidates = _begun(candidates)
         store = open_things.enter_context(_target(app, dry_run=dry_run))
         report = Ingest(
             store=store,
@@ -118,14 +114,6 @@ def import_(
         say_json(_report_json(report, items, skipped, dry_run=dry_run))
     else:
         _say_report(report, items, skipped, dry_run=dry_run)
-
-
-def _begun(candidates: Iterator[Candidate]) -> Iterator[Candidate]:
-    """The candidates, when the first one is a record: a wrong file must not leave an empty store behind."""
-    first = list(itertools.islice(candidates, 1))
-    for candidate in first:
-        read_record(candidate.document, where=candidate.place)
-    return itertools.chain(first, candidates)
 
 
 def _public_only(alike: list[Likeness], store: Store) -> list[Likeness]:

@@ -181,6 +181,11 @@ class PostgresSession:
         row = self.one("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?", (SCHEMA, name))
         return row is not None
 
+    def make_place(self) -> None:
+        """Makes the schema; asked first, since nobody but its owner may need the right to make one."""
+        if self.one("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)) is None:
+            self.run(f"CREATE SCHEMA {SCHEMA}")
+
 
 class PostgresDoor:
     """The door to one database.
@@ -233,12 +238,6 @@ class PostgresDoor:
             session.run("COMMIT")
         finally:
             self._end(connection)
-
-    def make_schema(self) -> None:
-        """Makes the schema in which the tables lie, unless it is there."""
-        with self.writing() as session:
-            if session.one("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)) is None:
-                session.run(f"CREATE SCHEMA {SCHEMA}")
 
     def _begun(self, begin: str) -> psycopg.Connection[Row]:
         connection = self._pool.take()

@@ -41,6 +41,9 @@ class Session(Protocol):
     def has_table(self, name: str) -> bool:
         """Whether there is a table of that name."""
 
+    def make_place(self) -> None:
+        """Makes what tables lie in, unless it is there."""
+
 
 class Door(Protocol):
     """A database. Its calls may be made from any thread."""

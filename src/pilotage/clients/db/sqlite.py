@@ -97,6 +97,14 @@ def _our_error(error: sqlite3.Error, where: str) -> PilotageError:
     return kind(f"{where}: {message} ({error})", hint=hint)
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class SqliteSession:
     """An open transaction on one connection."""
 
@@ -149,6 +157,9 @@ class SqliteSession:
         """Whether there is a table of that name."""
         return self.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)) is not None
 
+    def make_place(self) -> None:
+        """The file is all that tables need."""
+
 
 class SqliteDoor:
     """The door to one SQLite file.
@@ -157,7 +168,7 @@ class SqliteDoor:
         path: the file.
         application_id: what `PRAGMA application_id` of our files says.
         busy_seconds: how long to wait for another writer.
-        create: make the file and its folder when they are not there.
+        create: make the file and its folder when they are not there; without a commit they go again.
 
     Raises:
         NotFound: there is no such file and `create` is false.
@@ -172,12 +183,16 @@ class SqliteDoor:
         self._busy_seconds = busy_seconds
         self._mode = "mode=rwc" if create else "mode=rw"
         self._pool: Pool[sqlite3.Connection] = Pool(self._connect, sqlite3.Connection.close)
+        self._made: list[Path] = []
         self._find(create=create)
         self._pool.give(self._probe(application_id))
+        self._identity = _identity(path)
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, and takes away a file that was made here and never written to."""
         self._pool.close()
+        if self._made:
+            self._discard()
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
@@ -197,6 +212,11 @@ class SqliteDoor:
         try:
             with translated(self.address):
                 connection.execute("BEGIN IMMEDIATE")
+            if _identity(self._path) != self._identity:
+                raise StoreError(
+                    f"{self.address}: the file was taken away or replaced while it was open",
+                    hint="Do it again; nothing was written.",
+                )
             yield SqliteSession(connection, self.address)
             if not connection.in_transaction:
                 raise StoreError(
@@ -205,6 +225,7 @@ class SqliteDoor:
                 )
             with translated(self.address):
                 connection.execute("COMMIT")
+            self._made = []
         finally:
             self._end(connection)
 
@@ -228,6 +249,26 @@ class SqliteDoor:
         finally:
             self._end(connection)
 
+    def _discard(self) -> None:
+        """Takes an empty file away that nobody else has open: only then can WAL mode be left."""
+        connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+        try:
+            if connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] != "delete":
+                return
+            connection.execute("BEGIN EXCLUSIVE")
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                connection.execute("ROLLBACK")
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            file, *folders = self._made
+            file.unlink()
+            for folder in folders:
+                folder.rmdir()
+        except (sqlite3.Error, OSError):
+            return  # somebody has begun to use it
+        finally:
+            connection.close()
+
     def _end(self, connection: sqlite3.Connection) -> None:
         try:
             if connection.in_transaction:
@@ -248,6 +289,8 @@ class SqliteDoor:
                 f"there is no store at {self._path}",
                 hint=f"`pilotage library import --bundled --store {self._path}` makes one.",
             )
+        folders = [self._path.parent, *self._path.parent.parents]
+        self._made = [self._path, *(folder for folder in folders if not folder.exists())]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

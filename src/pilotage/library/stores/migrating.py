@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from importlib import resources
@@ -16,6 +17,7 @@ from pilotage.library.terms import Vocabulary
 _NAME = re.compile(r"(\d{4})_[a-z_]+\.(sqlite|postgres)\.sql")
 
 
+@functools.cache
 def steps(dialect: str) -> list[tuple[int, list[str]]]:
     """(version, statements) of each step for `sqlite` or `postgres`, in order."""
     found = []
@@ -26,8 +28,8 @@ def steps(dialect: str) -> list[tuple[int, list[str]]]:
     return sorted(found)
 
 
-def prepare(door: Door, index: Index, dialect: str, vocabulary: Vocabulary, *, create: bool) -> None:
-    """Makes a store ready for use.
+def prepare(door: Door, index: Index, dialect: str, vocabulary: Vocabulary, *, create: bool) -> bool:
+    """Brings a store to today's form. False when there is none yet: `make` is for the first transaction.
 
     Raises:
         NotFound: the place holds no store yet and `create` is false.
@@ -43,17 +45,34 @@ def prepare(door: Door, index: Index, dialect: str, vocabulary: Vocabulary, *, c
             f"{door.address} holds no library yet",
             hint=f"`pilotage library import --bundled --store {door.address}` makes one.",
         )
+    if not found:
+        return False
     if not _due(found, path[-1][0], vocabulary):
-        return
+        return True
     with door.writing() as session:
         # Somebody else may have done it in the meantime.
         found = meta.read(session)
         refuse_newer(found, path[-1][0], door.address)
         if _due(found, path[-1][0], vocabulary):
-            migrate(session, index, path, vocabulary, int(found.get(meta.SCHEMA, "0")))
+            _migrate(session, index, path, vocabulary, int(found.get(meta.SCHEMA, "0")))
+    return True
 
 
-def migrate(
+def make(session: Session, index: Index, dialect: str, vocabulary: Vocabulary, address: str) -> None:
+    """Makes the form of a store, unless it is there, perhaps made by somebody else in the meantime.
+
+    Raises:
+        StoreTooNew: it is there in a later form than this version knows.
+    """
+    path = steps(dialect)
+    found = meta.read(session)
+    refuse_newer(found, path[-1][0], address)
+    if not found:
+        session.make_place()
+        _migrate(session, index, path, vocabulary, 0)
+
+
+def _migrate(
     session: Session, index: Index, path: list[tuple[int, list[str]]], vocabulary: Vocabulary, version: int
 ) -> None:
     """Takes the steps that are still to take and makes the index anew."""

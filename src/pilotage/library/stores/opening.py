@@ -24,6 +24,9 @@ def open_store(
 ) -> Store:
     """Opens a store, which brings it to today's form.
 
+    One that is to be made is made by its first transaction, together with what this one writes, or by the
+    first look into it: an import that fails leaves nothing behind.
+
     Args:
         url: `sqlite:///PATH`, a bare path, `postgresql://…` or `postgres://…`.
         busy_seconds: how long a writer waits for another one.

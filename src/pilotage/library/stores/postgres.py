@@ -36,7 +36,7 @@ _MOST_BYTES = 900_000
 
 
 def open_postgres(url: str, *, vocabulary: Vocabulary, busy_seconds: float, create: bool) -> SqlStore:
-    """Opens a database, brings its store to today's form, and makes it first when `create` says so.
+    """Opens a database, and brings its store to today's form; see `open_store` for `create`.
 
     Raises:
         NotFound, ConfigError, Unreachable, Refused, StoreError: see `PostgresDoor` and `migrating.prepare`.
@@ -44,10 +44,8 @@ def open_postgres(url: str, *, vocabulary: Vocabulary, busy_seconds: float, crea
     door = PostgresDoor(url, busy_seconds=busy_seconds)
     index = TsIndex()
     try:
-        if create:
-            door.make_schema()
-        migrating.prepare(door, index, "postgres", vocabulary, create=create)
-        return SqlStore(door, index, "postgres", vocabulary)
+        made = migrating.prepare(door, index, "postgres", vocabulary, create=create)
+        return SqlStore(door, index, "postgres", vocabulary, made=made)
     except BaseException:
         door.close()
         raise

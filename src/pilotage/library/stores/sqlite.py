@@ -23,7 +23,7 @@ _TIE = 2e-12
 
 
 def open_sqlite(path: Path, *, vocabulary: Vocabulary, busy_seconds: float, create: bool) -> SqlStore:
-    """Opens a file, brings it to today's form, and makes it first when `create` says so.
+    """Opens a file and brings it to today's form; see `open_store` for `create`.
 
     Raises:
         NotFound, ConfigError, StoreError: see `SqliteDoor` and `migrating.prepare`.
@@ -33,8 +33,8 @@ def open_sqlite(path: Path, *, vocabulary: Vocabulary, busy_seconds: float, crea
     try:
         if create:
             door.begin_log()
-        migrating.prepare(door, index, "sqlite", vocabulary, create=create)
-        return SqlStore(door, index, "sqlite", vocabulary)
+        made = migrating.prepare(door, index, "sqlite", vocabulary, create=create)
+        return SqlStore(door, index, "sqlite", vocabulary, made=made)
     except BaseException:
         door.close()
         raise
