@@ -45,7 +45,7 @@ def nearest(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
 
     The distance is optimal string alignment (insert, delete, replace, swap of neighbours), as typing errors
     are: Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
-    A word that contains, or is contained in, the mistyped one also counts as near.
+    A word that contains the mistyped one, or all of its parts between dashes, also counts as near.
     """
     # Only whoever mistyped something pays for its import.
     rapidfuzz = importlib.import_module("rapidfuzz")
@@ -60,8 +60,13 @@ def nearest(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
         score_cutoff=0.6,
     )
     near = [name for name, _, _ in found]
-    parts = [n for n in names if len(wanted) >= 3 and wanted in n.lower() and n not in near]  # noqa: PLR2004
+    parts = [name for name in names if _within(wanted, name.lower()) and name not in near]
     return (near + sorted(parts, key=len))[:limit]
+
+
+def _within(wanted: str, name: str) -> bool:
+    words = wanted.split("-")
+    return (len(wanted) >= 3 and wanted in name) or (len(words) > 1 and set(words) <= set(name.split("-")))  # noqa: PLR2004
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

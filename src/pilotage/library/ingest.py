@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz
 
-from pilotage.core.errors import InvalidInput
+from pilotage.core.errors import InvalidInput, UnknownTerm
 from pilotage.library.canonical import digest
 from pilotage.library.embedding import Embedder, vectors_of
 from pilotage.library.entry import index_entry
@@ -100,6 +100,7 @@ class Ingest:
         private: whether the records become private. Private ones are redacted before they are stored, also
             those that call themselves private.
         words: words to black out in private records.
+        strict: whether a slug that the vocabulary does not know is an error.
         dry_run: whether everything is undone at the end.
         on_item: told what happened to each candidate.
         on_vectors: told (done, total) while records that were there before get the vectors they lack.
@@ -110,6 +111,7 @@ class Ingest:
     embedder: Embedder | None = None
     private: bool = False
     words: Sequence[str] = ()
+    strict: bool = False
     dry_run: bool = False
     on_item: Callable[[Item], None] | None = None
     on_vectors: Callable[[int, int], None] | None = None
@@ -123,6 +125,7 @@ class Ingest:
 
         Raises:
             InvalidInput: a candidate is no record, or would overwrite another one of them; nothing is kept.
+            UnknownTerm: with `strict`, a slug is not in the vocabulary; nothing is kept.
             Conflict: an id or alias belongs to another record; nothing is kept.
         """
         report = Report()
@@ -140,6 +143,8 @@ class Ingest:
         return report
 
     def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: dict[str, str]) -> None:
+        if self.strict:
+            _refuse_unknown(candidate)
         document = dict(candidate.document)
         redactions: list[Redaction] = []
         if self.private:
@@ -190,6 +195,15 @@ class Ingest:
                 self.store.add_vectors(embedder.name, vectors)
             if self.on_vectors is not None:
                 self.on_vectors(start + len(batch), len(missing))
+
+
+def _refuse_unknown(candidate: Candidate) -> None:
+    for note in candidate.notes:
+        if note.kind == "unknown-slug":
+            raise UnknownTerm(
+                f"{candidate.place}: {note.target}: unknown slug '{note.source}' ({note.why})",
+                hint="Mend it, or leave out --strict to keep it as it is; nothing was imported.",
+            )
 
 
 def _see(record: Record, digest: str, place: str, seen: dict[str, str]) -> None:

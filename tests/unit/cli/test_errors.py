@@ -269,6 +269,19 @@ def test_unknown_slugs_are_told_and_kept(cli: Cli, tmp_path: Path) -> None:
     assert cli("show", "one-1", "-o", "json").json()["components"] == ["cordns"]
 
 
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["real", "dry"])
+def test_unknown_slugs_are_refused_when_asked(cli: Cli, tmp_path: Path, options: list[str]) -> None:
+    records = [
+        {"id": "one-1", "components": ["coredns"]},
+        {"id": "one-2", "components": ["coredns", "cordns"]},
+    ]
+    (tmp_path / "two.json").write_text(json.dumps(records), encoding="utf-8")
+    done = cli("import", "two.json", "--strict", "--store", "new.db", "-o", "json", *options)
+    assert (done.code, done.error()["code"]) == (EXIT_USAGE, "unknown-term")
+    assert "components.1: unknown slug 'cordns' (nearest known: coredns)" in done.error()["message"]
+    assert not (tmp_path / "new.db").exists()
+
+
 def test_a_term_of_another_kind_is_found_there(cli: Cli) -> None:
     done = cli("vocab", "components", "k8s")
     assert done.code == EXIT_USAGE

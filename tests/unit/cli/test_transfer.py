@@ -158,3 +158,29 @@ def test_bundled_records_come_in(cli: Cli) -> None:
     answer = cli("import", "--bundled", "--dry-run", "-o", "json").json()
     assert answer["total"] >= 15
     assert answer["unknown_slugs"] == []
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("unpacked", [False, True])
+def test_our_own_zip_comes_back_the_same_and_nothing_else_is_said(
+    cli: Cli, tmp_path: Path, *, unpacked: bool
+) -> None:
+    cli("export", "--format", "zip", "--to", "all.zip")
+    place = "all.zip"
+    if unpacked:
+        place = "all"
+        with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+            archive.extractall(tmp_path / place)
+    before = cli("export").json()
+    said = cli("import", place, "--store", "again.db").out.splitlines()
+    assert said[0] == "imported 4: 4 new, 0 changed, 0 unchanged"
+    assert not [line for line in said if "skipped" in line or "maybe the same" in line]
+    assert cli("export", "--store", "again.db").json() == before
+
+
+def test_companions_belong_to_our_own_zip_alone(cli: Cli, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("one.json", '{"id": "one-1", "org": "One"}')
+        archive.writestr("schema.json", "{}")
+    answer = cli("import", "other.zip", "--dry-run", "-o", "json").json()
+    assert [one["file"] for one in answer["skipped_files"]] == ["other.zip!schema.json"]

@@ -38,6 +38,11 @@ def test_nearest_forgives_typing_errors() -> None:
     assert nearest("kuberentes", ["kubernetes", "database"]) == ["kubernetes"]
 
 
+def test_nearest_finds_what_holds_the_word_or_all_of_its_parts() -> None:
+    assert nearest("oom", ["oom-killed", "dns"]) == ["oom-killed"]
+    assert nearest("dns-failure", ["dns-resolution-failure", "dns-slow"]) == ["dns-resolution-failure"]
+
+
 def test_nearest_says_nothing_when_nothing_is_near() -> None:
     assert nearest("zzzzzz", ["ingress", "dns"]) == []
 

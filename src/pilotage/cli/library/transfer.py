@@ -49,6 +49,7 @@ _SHOWN_ALIKE = 20
     metavar="WORD",
     help="With --private: a word to black out too; repeat as needed.",
 )
+@click.option("--strict", is_flag=True, help="Refuse a slug that the vocabulary does not know.")
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -63,6 +64,7 @@ def import_(
     format_: str | None,
     private: bool,
     words: tuple[str, ...],
+    strict: bool,
     dry_run: bool,
     no_semantic: bool,
 ) -> None:
@@ -71,6 +73,7 @@ def import_(
     Reads incident JSON (object, list, JSON Lines), our YAML, Google Cloud and Statuspage incidents.json, AWS
     events, Markdown post-mortems in English or Korean, postmortems.app files. One import is one transaction:
     all of it or nothing. Importing the same again changes nothing; a record that changed gets a new revision.
+    A slug that the vocabulary does not know is kept and told, with the nearest known ones; --strict refuses it.
 
     \b
     Examples:
@@ -104,6 +107,7 @@ def import_(
             embedder=load_embedder() if semantic else None,
             private=private,
             words=(*app.settings.library.redact_words, *words),
+            strict=strict,
             dry_run=dry_run,
             on_item=items.append if dry_run else None,
             on_vectors=on_vectors,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterable
 from importlib import resources
@@ -22,6 +23,21 @@ vocabulary/       the terms that records are tagged with, in English and Korean
 
 `pilotage library import FILE.zip` brings all records back in.
 """
+
+_BESIDE = frozenset({"README.txt", "about.json", "schema.json"})
+_TERMS = re.compile(r"vocabulary/[a-z-]+\.yaml")
+
+
+def companions(names: Iterable[str]) -> frozenset[str]:
+    """What lies beside the records in our own zip, or in the folder that it was unpacked to.
+
+    Args:
+        names: of all files; none is a companion when the files are not those of our zip.
+    """
+    found = frozenset(names)
+    if not found >= _BESIDE:
+        return frozenset()
+    return _BESIDE | {name for name in found if _TERMS.fullmatch(name)}
 
 
 class Bundle:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pilotage.core.errors import InvalidInput
+from pilotage.library.exporters.bundle import companions
 from pilotage.library.importers.files import ZIP_ERRORS, open_path, open_stream, walk
 from pilotage.library.importers.model import Candidate, Importer, OnSkip, Progress, Source
 from pilotage.library.importers.sniff import choose
@@ -89,10 +90,12 @@ class Archive:
         with archive:
             members = [info for info in archive.infolist() if not info.is_dir()]
             _check_members(name, members)
+            beside = companions(info.filename for info in members)
             found = False
             for info in members:
                 place = f"{name}!{info.filename}"
-                if any(part.startswith((".", "__MACOSX")) for part in info.filename.split("/")):
+                hidden = any(part.startswith((".", "__MACOSX")) for part in info.filename.split("/"))
+                if hidden or info.filename in beside:
                     continue
                 try:
                     member = archive.open(info)
@@ -111,7 +114,10 @@ class Archive:
             InvalidInput: a file is broken or may not be read, or nothing in the folder can be read.
         """
         found = False
+        beside = _companions_in(folder)
         for path in walk(folder, self._on_skip):
+            if path in beside:
+                continue
             with open_path(path) as file:
                 for candidate in self._read_member(open_stream(str(path), file, progress)):
                     found = True
@@ -133,6 +139,11 @@ class Archive:
         if not found:
             names = ", ".join(importer.name for importer in self._importers)
             raise InvalidInput(f"{name}: no incident in it could be read", hint=f"Known formats: {names}.")
+
+
+def _companions_in(folder: Path) -> frozenset[Path]:
+    names = [path.relative_to(folder).as_posix() for path in (*folder.glob("*.*"), *folder.glob("*/*.yaml"))]
+    return frozenset(folder / name for name in companions(names))
 
 
 def _damaged(name: str, error: Exception) -> InvalidInput:

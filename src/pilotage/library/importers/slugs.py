@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pilotage.core.text import nearest
@@ -42,11 +43,26 @@ def _list(value: Any) -> list[Any]:
 
 
 def unknown_slugs(document: Mapping[str, Any], known: Known) -> Iterator[tuple[Path, str, list[str]]]:
-    """Path, slug and the nearest known ones of every term that its vocabulary does not have."""
+    """Path, slug and the nearest known ones of every term that its vocabulary does not have.
+
+    When none of its own field is near, those of other fields are named with their field.
+    """
     for vocabulary, path, slug in slugs_in(document):
         terms = known.get(vocabulary)
         if terms is not None and slug not in terms:
-            yield path, slug, nearest(slug, terms)
+            yield path, slug, list(_near(slug, frozenset(terms))) or _elsewhere(slug, known)
+
+
+def _elsewhere(slug: str, known: Known) -> list[str]:
+    """Terms of other fields that are near: a cause is easily taken for a contributing factor."""
+    found = ((_near(slug, frozenset(terms)), field) for field, terms in known.items())
+    return [f"{near[0]} in {field}" for near, field in found if near]
+
+
+@lru_cache(maxsize=10_000)
+def _near(slug: str, terms: frozenset[str]) -> tuple[str, ...]:
+    # The same few slugs stand in all records of somebody with a vocabulary of their own.
+    return tuple(nearest(slug, sorted(terms)))
 
 
 def slug_notes(document: Mapping[str, Any], known: Known) -> tuple[Note, ...]:

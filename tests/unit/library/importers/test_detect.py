@@ -246,6 +246,14 @@ def test_unknown_slugs_are_noted_with_the_nearest(tmp_path):
     ]
 
 
+def test_an_unknown_slug_that_is_near_to_one_of_another_field_is_told_so(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(RECORD | {"root_cause": "missing-safegard"}))
+    known = {"contributing": ["missing-safeguard"], "root_cause": ["software-bug"]}
+    (found,) = read(path, known=known)
+    assert [note.why for note in found.notes] == ["nearest known: missing-safeguard in contributing"]
+
+
 def test_a_large_list_is_handed_on_item_by_item(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("[" + ",".join(json.dumps(RECORD | {"id": f"a-{n}"}) for n in range(20_000)) + ",{]")
