@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.core.errors import NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly
+from pilotage.core.errors import NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreGone, StoreReadOnly
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Match
 from rig.stores import document, fail_in, new, news, vocabulary
@@ -262,3 +262,24 @@ def test_a_file_that_was_taken_away_is_not_written_to(path, replaced):
             path.rename(path.with_name("moved.db"))
         with pytest.raises(StoreError, match="taken away or replaced"), store.transaction():
             pass
+
+
+def test_reading_tells_that_the_file_is_gone_and_goes_on_with_what_comes_in_its_place(path):
+    with opened(path) as store:
+        before = store.data_version("public")
+        moved = path.rename(path.with_name("moved.db"))
+        with pytest.raises(StoreGone, match="the file is gone") as told:
+            store.count(Filters(), "public")
+        assert "Put it back" in told.value.hint
+        moved.rename(path)
+        assert store.data_version("public") == before
+        with opened(path.with_name("other.db"), create=True) as other, other.transaction() as writer:
+            writer.put(new(document(7)))
+        path.with_name("other.db").replace(path)
+        assert store.ids("public") == [document(7)["id"]]
+        assert store.data_version("public") > before
+        path.rename(moved)
+        moved.with_name("junk").write_bytes(b"no database at all" * 400)
+        moved.with_name("junk").rename(path)
+        with pytest.raises(StoreError, match="not a Pilotage store"):
+            store.count(Filters(), "public")

@@ -160,6 +160,13 @@ class StoreCorrupt(StoreError):
     summary = "The file is not a Pilotage store, or it is damaged. `pilotage library verify` says more."
 
 
+class StoreGone(StoreError):
+    """The store was there and is not where it was."""
+
+    code = "store-gone"
+    summary = "The store is not where it was. Put it back: answers go on as soon as it is there."
+
+
 class StoreTooNew(StoreError):
     """The store was written by a newer version."""
 

@@ -127,7 +127,7 @@ def answer_of(request: Request, problem: Problem, headers: Mapping[str, str] | N
     """
     page: Callable[[Request, Problem], Response] | None = getattr(request.app.state, "error_page", None)
     told = problem.headers() | dict(headers or {})
-    if page is not None and _wants_page(request):
+    if page is not None and wants_page(request):
         response = page(request, problem)
         response.status_code = problem.status
         response.headers.update(told)
@@ -135,7 +135,8 @@ def answer_of(request: Request, problem: Problem, headers: Mapping[str, str] | N
     return JSONResponse(problem.to_json(), problem.status, told, PROBLEM_TYPE)
 
 
-def _wants_page(request: Request) -> bool:
+def wants_page(request: Request) -> bool:
+    """Whether a browser asks, on an address of the pages."""
     path = request.url.path
     machine = path.startswith(("/api/", "/mcp", "/healthz", "/readyz", "/metrics")) or path.endswith(".json")
     return not machine and "text/html" in request.headers.get("accept", "")

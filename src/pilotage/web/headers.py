@@ -17,7 +17,7 @@ SECURITY = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 VARY = "Accept-Encoding, Accept-Language, Authorization, Cookie"
-"""Said of every answer, also of those too small to be compressed, so that an answer and its 304 say the same."""
+"""Said of every answer, also of those too small to be compressed: an answer and its 304 say the same."""
 _READERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Last-Modified, Link, Retry-After, Content-Disposition",

@@ -29,6 +29,7 @@ from pilotage.web.checking import Offer
 from pilotage.web.limits import MOST_QUERY_BYTES
 from pilotage.web.metrics import MULTIPROCESS
 from pilotage.web.patience import PatientProtocol
+from pilotage.web.starting import Starting
 
 LONGEST_WAIT_SECONDS = 5.0
 """How long a request waits for a store that somebody has locked; then it is told to come back."""
@@ -99,15 +100,16 @@ def serve(settings: Settings, started: Callable[[Listening], None], configure: C
     configure()
     listening = listen(settings)
     with listening.socket:
-        if settings.web.workers == 1:
-            app = worker_app(settings)
-            started(listening)
-            _run(uvicorn.Server(_config(app)), listening.socket)
-            return
-        # Tried once here: a worker that cannot start would only be started again and again.
+        # What is wrong with them ends the command; a worker would be started again and again.
         Offer.of(settings.web)
         _open(settings).close()
         started(listening)
+        if settings.web.workers == 1:
+            app = Starting(functools.partial(loaded_app, settings))
+            _run(uvicorn.Server(_config(app)), listening.socket)
+            if app.failure is not None:
+                raise app.failure
+            return
         with tempfile.TemporaryDirectory(prefix="pilotage-metrics-") as folder:
             os.environ[MULTIPROCESS] = folder
             factory = functools.partial(configured_app, settings, configure)
@@ -116,13 +118,13 @@ def serve(settings: Settings, started: Callable[[Listening], None], configure: C
             Multiprocess(config, sockets=[listening.socket]).run()
 
 
-def configured_app(settings: Settings, configure: Callable[[], None]) -> FastAPI:
+def configured_app(settings: Settings, configure: Callable[[], None]) -> Starting:
     """The app of a worker process."""
     configure()
-    return worker_app(settings)
+    return Starting(functools.partial(loaded_app, settings))
 
 
-def worker_app(settings: Settings) -> FastAPI:
+def loaded_app(settings: Settings) -> FastAPI:
     """An app with a store of its own, which it closes at its end.
 
     Raises:
@@ -159,7 +161,7 @@ def _open(settings: Settings) -> Store:
     return open_store(settings.store.url, busy_seconds=patience)
 
 
-def _config(app: FastAPI | Callable[[], FastAPI], *, factory: bool = False) -> uvicorn.Config:
+def _config(app: Starting | Callable[[], Starting], *, factory: bool = False) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         factory=factory,

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("store")
 
 COMMANDS: dict[str, list[str]] = {
     "search": ["search", "coredns oom"],
-    "search-facets": ["search", "--facets", "coredns"],
+    "search-facets": ["search", "--extra", "facets", "coredns"],
     "search-nothing": ["search", "how to boil an egg"],
     "search-empty": ["search", ""],
     "show": ["show", DNS["id"]],

@@ -11,7 +11,7 @@ from .conftest import DNS, PRIVATE_ID, SECRET, UNEVEN, Cli, Result
 
 WALK: list[list[str]] = [
     ["search", ""],
-    ["search", "coredns oom", "--facets"],
+    ["search", "coredns oom", "--extra", "facets"],
     ["search", SECRET],
     ["search", "org:zanzibar"],
     ["search", "the zone emptied because of a push"],

@@ -28,7 +28,7 @@ _MOST_STDIN_BYTES = 1024 * 1024
 @cursor_option
 @click.option("-f", "--facet", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term.")
 @click.option("--no-semantic", is_flag=True, help="Answer from words alone.")
-@click.option("--facets", "show_facets", is_flag=True, help="Show counts by facet.")
+@click.option("--extra", multiple=True, type=click.Choice(["facets"]), help="Show counts by facet too.")
 @library_options
 def search(
     app: App,
@@ -37,7 +37,7 @@ def search(
     cursor: str | None,
     facet: tuple[str, ...],
     no_semantic: bool,
-    show_facets: bool,
+    extra: tuple[str, ...],
 ) -> None:
     """Find incidents by words, a question, a pasted log line or a whole alert.
 
@@ -69,13 +69,13 @@ def search(
                 lang=app.lang,
                 limit=limit,
                 cursor=cursor,
-                facets=show_facets or app.as_json,
+                facets=bool(extra) or app.as_json,
             )
         )
     if app.as_json:
         say_json(answer.to_json(app.lang, load_vocabulary()))
     else:
-        _say_answer(answer, app.lang, load_vocabulary(), show_facets=show_facets)
+        _say_answer(answer, app.lang, load_vocabulary(), show_facets=bool(extra))
 
 
 def _say_answer(answer: Answer, lang: Lang, vocabulary: Vocabulary, *, show_facets: bool) -> None:

@@ -201,6 +201,7 @@ class PostgresDoor:
 
     def __init__(self, url: str, *, busy_seconds: float) -> None:
         self.address = without_password(url)
+        self.generation = 0
         self._busy_seconds = busy_seconds
         self._parameters = _parameters(url, self.address)
         self._pool: Pool[psycopg.Connection[Row]] = Pool(self._connect, psycopg.Connection.close)

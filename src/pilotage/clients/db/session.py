@@ -50,6 +50,8 @@ class Door(Protocol):
 
     address: str
     """Where it is, without a password."""
+    generation: int
+    """How often another database was found in its place."""
 
     def reading(self) -> AbstractContextManager[Session]:
         """A read transaction: all its queries see the same moment."""

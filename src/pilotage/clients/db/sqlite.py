@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from pilotage.core.errors import (
     StoreCorrupt,
     StoreError,
     StoreFull,
+    StoreGone,
     StoreReadOnly,
 )
 
@@ -182,7 +184,10 @@ class SqliteDoor:
         self._path = path
         self._busy_seconds = busy_seconds
         self._mode = "mode=rwc" if create else "mode=rw"
+        self.generation = 0
+        self._application_id = application_id
         self._pool: Pool[sqlite3.Connection] = Pool(self._connect, sqlite3.Connection.close)
+        self._following = threading.Lock()
         self._made: list[Path] = []
         self._find(create=create)
         self._pool.give(self._probe(application_id))
@@ -196,19 +201,45 @@ class SqliteDoor:
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
-        """A read transaction."""
-        connection = self._pool.take()
+        """A read transaction on the file that lies at the path now.
+
+        Raises:
+            StoreGone: there is none, though there was one.
+        """
+        self._follow()
+        pool = self._pool
+        connection = pool.take()
         try:
             with translated(self.address):
                 connection.execute("BEGIN")
             yield SqliteSession(connection, self.address)
         finally:
-            self._end(connection)
+            self._end(pool, connection)
+
+    def _follow(self) -> None:
+        # An open file that was taken away can still be read: a server would go on answering from it for ever.
+        found = _identity(self._path)
+        if found == self._identity:
+            return
+        if found is None:
+            hint = "Put it back: reading goes on as soon as it is there."
+            raise StoreGone(f"{self.address}: the file is gone", hint=hint)
+        with self._following:
+            if found == self._identity:
+                return
+            pool: Pool[sqlite3.Connection] = Pool(self._connect, sqlite3.Connection.close)
+            pool.give(self._probe(self._application_id))
+            before, self._pool = self._pool, pool
+            self._identity = found
+            self.generation += 1
+        # What others are still reading there goes when they have done.
+        before.close()
 
     @contextmanager
     def writing(self) -> Iterator[SqliteSession]:
         """The write transaction."""
-        connection = self._pool.take()
+        pool = self._pool
+        connection = pool.take()
         try:
             with translated(self.address):
                 connection.execute("BEGIN IMMEDIATE")
@@ -227,7 +258,7 @@ class SqliteDoor:
                 connection.execute("COMMIT")
             self._made = []
         finally:
-            self._end(connection)
+            self._end(pool, connection)
 
     def begin_log(self) -> None:
         """Puts a new file into WAL mode; others may be doing the same at this moment."""
@@ -247,7 +278,7 @@ class SqliteDoor:
                 else:
                     return
         finally:
-            self._end(connection)
+            self._end(self._pool, connection)
 
     def _discard(self) -> None:
         """Takes an empty file away that nobody else has open: only then can WAL mode be left."""
@@ -269,15 +300,15 @@ class SqliteDoor:
         finally:
             connection.close()
 
-    def _end(self, connection: sqlite3.Connection) -> None:
+    def _end(self, pool: Pool[sqlite3.Connection], connection: sqlite3.Connection) -> None:
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
         except sqlite3.Error:
             # The first error is the one to tell; this connection is not used again.
-            self._pool.drop(connection)
+            pool.drop(connection)
         else:
-            self._pool.give(connection)
+            pool.give(connection)
 
     def _find(self, *, create: bool) -> None:
         if self._path.is_dir():

@@ -26,6 +26,8 @@ from pilotage.library.stores.protocol import (
 from pilotage.library.stores.writing import SqlWriter
 from pilotage.library.terms import Vocabulary
 
+_OF_ANOTHER_FILE = 1_000_000_000
+
 
 class SqlStore:
     """A `Store`. Any number of threads may use it at once.
@@ -90,7 +92,8 @@ class SqlStore:
     def data_version(self, audience: Audience) -> int:
         """See `Store.data_version`."""
         with self._reading() as session:
-            return meta.data_version(session, audience)
+            # Another file in the place of the one that was open may bear the same number.
+            return self._door.generation * _OF_ANOTHER_FILE + meta.data_version(session, audience)
 
     def count(self, filters: Filters, audience: Audience) -> int:
         """See `Store.count`."""

@@ -30,6 +30,7 @@ BY_CODE: dict[str, str] = {
     "store-full": "저장 공간이 가득 찼다.",
     "store-read-only": "저장소에 쓸 수 없다.",
     "store-corrupt": "저장소 파일이 손상되었거나 저장소가 아니다.",
+    "store-gone": "저장소가 있던 곳에 없다. 다시 놓으면 바로 이어서 답한다.",
     "store-too-new": "저장소가 더 새로운 버전으로 만들어졌다.",
     "safety-stop": "계속하면 해로울 수 있어 일부러 멈췄다.",
     "drill-error": "훈련을 수행하지 못했다.",

@@ -1,0 +1,71 @@
+"""While the server loads it says so, at every address; then it answers. What cannot be loaded ends it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import structlog
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from pilotage.web.health import install_health
+from pilotage.web.starting import Starting
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    with structlog.testing.capture_logs():
+        yield
+
+
+def made() -> FastAPI:
+    app = FastAPI()
+    install_health(app)
+    app.add_api_route("/there", lambda: "it is")
+    return app
+
+
+def until(client: TestClient, path: str, status: int) -> None:
+    deadline = time.monotonic() + 30
+    while client.get(path).status_code != status:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_it_says_that_it_loads_and_then_answers() -> None:
+    go_on = threading.Event()
+
+    def slowly() -> FastAPI:
+        go_on.wait(30)
+        return made()
+
+    with TestClient(Starting(slowly)) as client:
+        for path in ("/readyz", "/there", "/api/v1/search?q=dns", "/mcp", "/metrics"):
+            told = client.get(path)
+            assert (told.status_code, told.json()["detail"]) == (503, "the server is loading"), path
+            assert told.headers["retry-after"] == "3"
+            assert told.headers["content-type"] == "application/problem+json"
+            assert told.headers["x-content-type-options"] == "nosniff"
+        assert client.get("/healthz").json() == {"status": "alive"}
+        page = client.get("/search", headers={"accept": "text/html", "accept-language": "ko"})
+        assert (page.status_code, page.headers["refresh"]) == (503, "3")
+        assert "불러오는 중" in page.text
+        go_on.set()
+        until(client, "/there", 200)
+        assert client.get("/there").json() == "it is"
+
+
+def test_what_cannot_be_loaded_ends_the_server() -> None:
+    ended = threading.Event()
+
+    def broken() -> FastAPI:
+        raise RuntimeError("no model")
+
+    starting = Starting(broken, ended.set)
+    with TestClient(starting) as client:
+        assert ended.wait(30)
+        assert client.get("/readyz").status_code == 503
+    assert str(starting.failure) == "no model"
