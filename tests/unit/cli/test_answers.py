@@ -207,7 +207,7 @@ def test_new_then_validate_then_import(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_validate_says_where_and_what_instead(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text("id: acme-1\nstatus: finished\n", encoding="utf-8")
+    (tmp_path / "bad.yaml").write_text("id: acme-1\nstatus: finished\norg: Acme\n", encoding="utf-8")
     done = cli("validate", "bad.yaml")
     assert done.code == 1
     assert done.out.startswith("bad.yaml:2:1: status: ")

@@ -73,7 +73,7 @@ def import_(
     Reads incident JSON (object, list, JSON Lines), our YAML, Google Cloud and Statuspage incidents.json, AWS
     events, Markdown post-mortems in English or Korean, postmortems.app files. One import is one transaction:
     all of it or nothing. Importing the same again changes nothing; a record that changed gets a new revision.
-    A slug that the vocabulary does not know is kept and told, with the nearest known ones; --strict refuses it.
+    A slug that the vocabulary lacks is kept and told with the nearest known ones; --strict refuses it.
 
     \b
     Examples:

@@ -19,7 +19,16 @@ Path = tuple[str | int, ...]
 
 MAX_LABEL = 60
 """Characters of a mechanism's label; more does not fit into the drawing."""
-_NEEDED = ("title", "summary", "org", "org_slug", "date", "sources")
+_NEEDED = {
+    "title": "write effect and mechanism, at most 120 characters",
+    "summary": "write what ran, what changed, how it spread and what ended it",
+    "org": "write who was hit, as they write their name",
+    "org_slug": "write the same as a slug, such as google-cloud",
+    "date": "write YYYY-MM-DD, and `date_kind`",
+    "sources": "name the report: - {url: https://…, kind: blog}",
+}
+"""What a reviewed record must have, and what its author is told about a record that says nothing."""
+_FORMAL = frozenset({"schema_version", "id", "status", "visibility"})
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _OFFER_ALL = 8
 _ADVICE = (
@@ -307,6 +316,23 @@ def _needed(document: dict[str, Any], _known: Known, _strict: bool) -> Iterator[
             yield Finding((name,), "a reviewed record needs it", "fill it in, or set `status: draft`")
 
 
+def _unfilled(document: dict[str, Any], _known: Known, strict: bool) -> Iterator[Finding]:
+    said = (value for key, value in document.items() if key not in _FORMAL)
+    if not strict or any(map(_says, said)):
+        return
+    for name, instead in _NEEDED.items():
+        yield Finding((name,), "is still empty, like the rest of the record", instead)
+
+
+def _says(value: Any) -> bool:
+    """Whether anything is stated somewhere in a value; `unknown` is what a skeleton begins with."""
+    if isinstance(value, dict):
+        return any(map(_says, value.values()))
+    if isinstance(value, list):
+        return any(map(_says, value))
+    return value not in {None, "", "unknown"}
+
+
 RULES: tuple[Rule, ...] = (
     _types,
     _unknown_keys,
@@ -319,5 +345,6 @@ RULES: tuple[Rule, ...] = (
     _related,
     _provenance,
     _needed,
+    _unfilled,
 )
 """All rules of one document; those that compare documents are in `validation`."""

@@ -86,7 +86,7 @@ url: null        # page of the record
 
 
 def skeleton(id: str) -> str:  # noqa: A002 - the key that it fills
-    """A record in YAML to fill in, valid as it is.
+    """A record in YAML to fill in: it can be read as it is, and `validate` tells what to fill in first.
 
     Args:
         id: of the new record, such as `elastic-2019-01-18-proxy-oom`.

@@ -11,12 +11,28 @@ from pilotage.library.record import STANDARD_KEYS, Record, read_record
 
 
 @pytest.mark.parametrize("own", ["elastic-2019-01-18-oom", "IL-0011", "2019", "null", "1e5"])
-def test_a_skeleton_is_valid_and_importable_as_it_is(tmp_path, own):
+def test_a_skeleton_can_be_read_and_its_author_is_told_what_to_fill_in(tmp_path, own):
     path = tmp_path / "new.yaml"
     path.write_text(skeleton(own))
-    assert validate_file(path, {}) == []
+    problems = validate_file(path, {})
+    assert [problem.key for problem in problems] == ["org", "org_slug", "date", "title", "summary", "sources"]
+    for problem in problems:
+        assert "still empty" in problem.message
+        assert problem.instead.startswith(("write", "name"))
+        assert path.read_text().splitlines()[problem.line - 1].startswith(f"{problem.key}:")
     (found,) = open_candidates([path])
     assert read_record(found.document).id == own
+
+
+def test_a_skeleton_with_one_thing_said_is_a_draft(tmp_path):
+    path = tmp_path / "new.yaml"
+    path.write_text(
+        skeleton("a-b")
+        .replace("  en: null        # English", "  en: It broke")
+        .replace("  en: null  # English", "  en: It broke")
+    )
+    assert "It broke" in path.read_text()
+    assert [problem.key for problem in validate_file(path, {})] == ["title"]
 
 
 def test_it_has_every_key_of_the_record_with_a_comment():
