@@ -215,7 +215,7 @@ def test_validate_says_where_and_what_instead(cli: Cli, tmp_path: Path) -> None:
     answer: dict[str, Any] = cli("validate", "bad.yaml", "-o", "json").json()
     assert not answer["ok"]
     assert answer["problems"][0]["line"] == 2
-    (tmp_path / "good.yaml").write_text(cli("new", "acme-1", "--to", "-").out, encoding="utf-8")
+    (tmp_path / "good.yaml").write_text("id: acme-1\nstatus: draft\norg: Acme\n", encoding="utf-8")
     good = cli("validate", "good.yaml")
     assert (good.code, good.out) == (0, "no problems\n")
 
