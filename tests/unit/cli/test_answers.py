@@ -99,6 +99,15 @@ def test_facets_narrow_the_search(cli: Cli) -> None:
     assert [hit["id"] for hit in answer["hits"]] == [DNS["id"]]
 
 
+@pytest.mark.parametrize("command", ["list", "topic", "stats"])
+def test_a_term_is_an_argument_or_an_option(cli: Cli, command: str) -> None:
+    terms = ["component=coredns", "year=2021"]
+    both = cli(command, *terms, "-o", "json").json()
+    assert cli(command, "-f", terms[0], "--facet", terms[1], "-o", "json").json() == both
+    assert cli(command, terms[0], "-f", terms[1], "-o", "json").json() == both
+    assert cli(command, terms[0], "-o", "json").json()
+
+
 def test_list_pages_to_the_end(cli: Cli) -> None:
     seen: list[str] = []
     after: list[str] = []

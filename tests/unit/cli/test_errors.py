@@ -24,6 +24,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "slug": (["list", "component=cordns"], "coredns"),
     "no facet": (["list", "coredns"], "facet=value"),
     "search facet": (["search", "x", "-f", "sympton=oom-killed"], "'symptom'"),
+    "topic of nothing": (["topic"], "at least one term"),
+    "list facet option": (["list", "-f", "componnent=coredns"], "'component'"),
     "topic slug": (["topic", "component=cordns"], "coredns"),
     "stats facet": (["stats", "--by", "root_cause", "compnent"], "component"),
     "vocabulary kind": (["vocab", "componets"], "components"),

@@ -178,6 +178,20 @@ def test_our_own_zip_comes_back_the_same_and_nothing_else_is_said(
     assert cli("export", "--store", "again.db").json() == before
 
 
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("name", ["incident-json", "jsonl", "zip"])
+def test_what_export_calls_a_format_import_calls_so_too(cli: Cli, name: str) -> None:
+    cli("export", "--format", name, "--to", "all")
+    answer = cli("import", "all", "--format", name, "--store", "again.db", "-o", "json").json()
+    assert answer["new"] == len(PUBLIC)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_dash_is_standard_output(cli: Cli, tmp_path: Path) -> None:
+    assert cli("export", "--to", "-").raw == cli("export").raw
+    assert not (tmp_path / "-").exists()
+
+
 def test_companions_belong_to_our_own_zip_alone(cli: Cli, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("one.json", '{"id": "one-1", "org": "One"}')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
-from pilotage.cli.library.options import App, cursor_option, library_options
+from pilotage.cli.library.options import App, cursor_option, library_options, term_arguments
 from pilotage.cli.library.rendering import say_part
 from pilotage.cli.output import console, counted, say, say_json
 from pilotage.library.insight.related import RelatedAnswer
@@ -69,7 +69,7 @@ def _say_related(answer: RelatedAnswer, lang: Lang, *, reasons: bool) -> None:
 
 
 @click.command()
-@click.argument("facet", nargs=-1, required=True, metavar="FACET=VALUE...")
+@term_arguments
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of cases."
 )
@@ -87,6 +87,8 @@ def topic(app: App, facet: tuple[str, ...], limit: int, cursor: str | None) -> N
       pilotage library topic component=coredns symptom=oom-killed --lang ko
       pilotage library topic cause=configuration-change year=2021 --output json
     """
+    if not facet:
+        raise click.UsageError("name at least one term, such as component=ingress")
     with app.catalogue() as catalogue:
         tags = catalogue.tags(facet, app.audience)
         found = catalogue.topic(tags, app.audience, app.lang, limit=limit, cursor=cursor)
@@ -124,7 +126,7 @@ def _say_topic(found: Topic, lang: Lang) -> None:
 
 
 @click.command()
-@click.argument("facet", nargs=-1, metavar="[FACET=VALUE]...")
+@term_arguments
 @click.option(
     "--by", nargs=2, metavar="FACET FACET", help="How often the terms of two facets stand together."
 )

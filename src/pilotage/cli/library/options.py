@@ -84,6 +84,26 @@ def library_options(command: _Command) -> _Command:
 
 cursor_option = click.option("--cursor", metavar="CURSOR", help="Go on there: `next` of the part before.")
 """What every list in parts takes."""
+facet_option = click.option(
+    "-f",
+    "--facet",
+    multiple=True,
+    metavar="FACET=VALUE",
+    help="Only records that bear this term; repeat as needed.",
+)
+
+
+def term_arguments(command: _Command) -> _Command:
+    """Adds `FACET=VALUE` arguments and `-f`, which mean the same; the command gets both as `facet`."""
+
+    @functools.wraps(command)
+    def with_terms(*args: Any, terms: tuple[str, ...], facet: tuple[str, ...], **kwargs: Any) -> Any:
+        return command(*args, facet=(*terms, *facet), **kwargs)
+
+    argument = click.argument("terms", nargs=-1, metavar="[FACET=VALUE]...")
+    return cast("_Command", argument(facet_option(with_terms)))
+
+
 _OPTIONS = (
     click.option(
         "--store",

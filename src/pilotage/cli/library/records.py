@@ -7,7 +7,7 @@ import json
 
 import click
 
-from pilotage.cli.library.options import App, cursor_option, library_options
+from pilotage.cli.library.options import App, cursor_option, library_options, term_arguments
 from pilotage.cli.library.rendering import date_words, one_line, say_part, say_record
 from pilotage.cli.output import console, say, say_json
 from pilotage.library.record import read_record
@@ -41,7 +41,7 @@ def show(app: App, id: str, revision: int | None) -> None:  # noqa: A002 - the w
 
 
 @click.command("list")
-@click.argument("facet", nargs=-1, metavar="[FACET=VALUE]...")
+@term_arguments
 @click.option(
     "-n", "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of records."
 )

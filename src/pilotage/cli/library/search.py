@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from pilotage.cli.library.options import App, cursor_option, library_options
+from pilotage.cli.library.options import App, cursor_option, facet_option, library_options
 from pilotage.cli.library.rendering import say_hit, say_part
 from pilotage.cli.output import console, say, say_json
 from pilotage.core.text import shorten
@@ -26,7 +26,7 @@ _MOST_STDIN_BYTES = 1024 * 1024
     "-n", "--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Number of hits."
 )
 @cursor_option
-@click.option("-f", "--facet", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term.")
+@facet_option
 @click.option("--no-semantic", is_flag=True, help="Answer from words alone.")
 @click.option("--extra", multiple=True, type=click.Choice(["facets"]), help="Show counts by facet too.")
 @library_options

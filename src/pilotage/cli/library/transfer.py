@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pilotage.cli.library.options import App, library_options
+from pilotage.cli.library.options import App, facet_option, library_options
 from pilotage.cli.library.progress import import_bars, size_of
 from pilotage.cli.output import console, counted, say, say_json
 from pilotage.core.errors import NotFound, UserError
@@ -229,15 +229,11 @@ def _say_report(report: Report, items: list[Item], skipped: list[tuple[str, str]
     "--to",
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; default: standard output.",
+    help="File to write; default, and -: standard output.",
 )
-@click.option(
-    "-f", "--facet", "facets", multiple=True, metavar="FACET=VALUE", help="Only records that bear this term."
-)
+@facet_option
 @library_options
-def export(
-    app: App, ids: tuple[str, ...], format_: str, target: Path | None, facets: tuple[str, ...]
-) -> None:
+def export(app: App, ids: tuple[str, ...], format_: str, target: Path | None, facet: tuple[str, ...]) -> None:
     """Write records out: all public ones, those of a facet, or those named.
 
     A file is written whole or not at all. Private records leave only with --include-private.
@@ -250,14 +246,15 @@ def export(
       pilotage library export --format zip --to incidents.zip
     """
     exporter = exporter_named(format_)
+    target = None if target == Path("-") else target
     if target is None and exporter.binary and sys.stdout.isatty():
         raise UserError(
             f"{exporter.name} is no text for a terminal", hint="Name a file with --to FILE, or pipe it on."
         )
     with app.catalogue() as catalogue:
-        if ids and facets:
+        if ids and facet:
             raise click.UsageError("name ids or facets, not both")
-        records = _records(app, catalogue, ids, facets)
+        records = _records(app, catalogue, ids, facet)
         if target is None:
             sys.stdout.flush()
             count = exporter.write(records, sys.stdout.buffer)
@@ -272,10 +269,10 @@ def export(
 
 
 def _records(
-    app: App, catalogue: Catalogue, ids: tuple[str, ...], facets: tuple[str, ...]
+    app: App, catalogue: Catalogue, ids: tuple[str, ...], facet: tuple[str, ...]
 ) -> Iterator[Stored]:
     if ids:
         # All are looked up before the first is written: a wrong id must not leave half a file.
         return iter([catalogue.stored(name, app.audience) for name in dict.fromkeys(ids)])
-    filters = Filters(all_of=catalogue.tags(facets, app.audience), withdrawn=True)
+    filters = Filters(all_of=catalogue.tags(facet, app.audience), withdrawn=True)
     return catalogue.store.iterate(filters, app.audience)

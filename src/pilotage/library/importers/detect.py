@@ -40,6 +40,14 @@ FORMATS: tuple[Importer, ...] = (
 IMPORTERS: tuple[Importer, ...] = (*FORMATS, Archive(FORMATS))
 """Everything that `--format` takes."""
 
+_OTHER_NAMES = {
+    "json": "incident-json",
+    "jsonl": "incident-json",
+    "ndjson": "incident-json",
+    "yaml": "pilotage-yaml",
+    "zip": "archive",
+}
+"""So that what `export --format` is told can be told here too."""
 _BY_SUFFIX = {
     ".json": "incident-json",
     ".jsonl": "incident-json",
@@ -59,9 +67,10 @@ def importer_named(name: str) -> Importer:
         UnknownTerm: there is none; the hint names the nearest.
     """
     names = {importer.name: importer for importer in IMPORTERS}
-    if name not in names:
+    wanted = _OTHER_NAMES.get(name, name)
+    if wanted not in names:
         raise UnknownTerm(f"no import format '{name}'", hint=did_you_mean(name, names))
-    return names[name]
+    return names[wanted]
 
 
 def open_candidates(  # noqa: PLR0913 - the options of the import command
