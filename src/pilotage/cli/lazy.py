@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-
-from pilotage.core.text import nearest
+from click.exceptions import NoSuchCommand
 
 
 class LazyGroup(click.Group):
@@ -39,11 +38,9 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, but a mistyped command names the nearest ones."""
+        """As click's, but a mistyped command is not looked for among imported ones."""
         if args and args[0] not in self.commands_at and not args[0].startswith("-"):
-            near = nearest(args[0], self.commands_at)
-            hint = f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
-            ctx.fail(f"No such command '{args[0]}'.{hint}")
+            raise NoSuchCommand(args[0], ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature

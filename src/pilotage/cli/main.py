@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import itertools
 import json
 import os
@@ -99,7 +100,7 @@ def _run(args: list[str]) -> int:
         _say("interrupted", "Nothing that was under way was kept.", "interrupted", as_json=as_json)
         return _INTERRUPTED
     except click.ClickException as error:
-        _usage(error, as_json=as_json)
+        _usage(error, args, as_json=as_json)
         return EXIT_USAGE
     except PilotageError as error:
         _say(error.message, error.hint, error.code, as_json=as_json)
@@ -127,13 +128,14 @@ def _wants_json(args: Sequence[str]) -> bool:
     return any(one in {"--output", "-o"} and two == "json" for one, two in itertools.pairwise(args))
 
 
-def _usage(error: click.ClickException, *, as_json: bool) -> None:
+def _usage(error: click.ClickException, args: Sequence[str], *, as_json: bool) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and not as_json:
         error.show()
         return
-    ctx = getattr(error, "ctx", None)
-    hint = f"Try '{ctx.command_path} --help'." if ctx is not None else "Try 'pilotage --help'."
-    _say(error.format_message(), hint, "usage", as_json=as_json)
+    # Only wrong use needs the words for it.
+    usage = importlib.import_module("pilotage.cli.usage")
+    message, hint = usage.told(error, usage.spoken(args))
+    _say(message, hint, "usage", as_json=as_json)
 
 
 def _say(message: str, hint: str, code: str, *, as_json: bool) -> None:

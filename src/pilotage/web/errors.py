@@ -27,6 +27,7 @@ from pilotage.core.errors import (
     UserError,
 )
 from pilotage.core.text import did_you_mean
+from pilotage.web.wrong_values import wrong
 
 PROBLEM_TYPE = "application/problem+json"
 RETRY_SECONDS = 3
@@ -173,10 +174,9 @@ async def _invalid(request: Request, error: Exception) -> Response:
         return answer_of(
             request, Problem(400, "unknown-term", f"'{_short(name)}' is no parameter here", _short(hint))
         )
-    said = "is missing" if first["type"] == "missing" else first["msg"].removeprefix("Value error, ")
     hint = "The description of the API lists every parameter: /api/v1/openapi.json."
     return answer_of(
-        request, Problem(400, InvalidInput.code, f"parameter '{_short(name)}': {_short(said)}", hint)
+        request, Problem(400, InvalidInput.code, f"parameter '{_short(name)}' {_short(wrong(first))}", hint)
     )
 
 
@@ -199,7 +199,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     code = "usage" if error.status_code < 500 else "bug"  # noqa: PLR2004
     allowed = (error.headers or {}).get("Allow", "")
     hint = f"This address takes {allowed}." if allowed else ""
-    problem = Problem(error.status_code, code, _short(str(error.detail)), hint)
+    known = error.status_code == 405  # noqa: PLR2004
+    said = f"this address does not take {request.method}" if known else str(error.detail)
+    problem = Problem(error.status_code, code, _short(said), hint)
     return answer_of(request, problem, error.headers)
 
 

@@ -51,7 +51,7 @@ _PROBLEMS = {
         "not-found",
         "no record 'cloudflare-2025-11-17'",
     ),
-    405: ("Only GET and HEAD.", "usage", "Method Not Allowed"),
+    405: ("Only GET and HEAD.", "usage", "this address does not take DELETE"),
     414: ("The address is too long.", "invalid-input", "the address is too long"),
     500: ("A fault of Pilotage.", "bug", "The server failed to answer."),
     503: (

@@ -18,6 +18,7 @@ from pilotage.web.mcp.completions import add_completions
 from pilotage.web.mcp.descriptions import INSTRUCTIONS
 from pilotage.web.mcp.finding import FindingTools
 from pilotage.web.mcp.looking import LookingTools
+from pilotage.web.mcp.own_words import OwnWords
 from pilotage.web.mcp.prompts import add_prompts
 from pilotage.web.mcp.resources import add_resources
 from pilotage.web.mcp.tooling import library_tool
@@ -45,7 +46,7 @@ def make_server(
     offer = offer or Offer.of(settings.web)
     finding, looking = FindingTools(settings, catalogue), LookingTools(settings, catalogue)
     checks = CheckTools(settings, catalogue, offer)
-    server: MCPServer[Any] = MCPServer(
+    server = OwnWords(
         "pilotage",
         title="Pilotage incident library",
         description="Public incident reports as reviewed, bilingual records: search, read, compare; and "

@@ -20,6 +20,7 @@ from pilotage.web.mcp.budget import wire
 from pilotage.web.mcp.descriptions import DESCRIPTIONS, TITLES
 from pilotage.web.mcp.reading import clean
 from pilotage.web.mcp.schemas import for_answers, for_arguments
+from pilotage.web.wrong_values import wrong
 
 _LOG = structlog.get_logger()
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
@@ -85,14 +86,14 @@ def message_of(error: PilotageError) -> str:
 
 def _wrong_arguments(name: str, error: ValidationError) -> str:
     found = [
-        f"{'.'.join(str(part) for part in item['loc'])}: {_wrong_argument(item)}"
+        f"{'.'.join(str(part) for part in item['loc'])} {_wrong_argument(item)}"
         for item in error.errors(include_url=False)
     ]
     return f"{name} cannot take these arguments: {'; '.join(found)}."
 
 
 def _wrong_argument(item: ErrorDetails) -> str:
-    said = item["msg"][:1].lower() + item["msg"][1:]
+    said = wrong(item)
     if item["type"] != "literal_error":
         return said
     near = nearest(str(item["input"])[:60], _QUOTED.findall(item["ctx"]["expected"]))

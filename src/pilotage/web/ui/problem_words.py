@@ -71,6 +71,7 @@ SENTENCES: dict[str, str] = {
     "the address is too long": "주소가 너무 길다",
     "the path of the address is not text": "주소의 경로를 글로 읽을 수 없다",
     "the query of the address is not text": "주소의 질의를 글로 읽을 수 없다",
+    "this address does not take {}": "이 주소는 {} 메서드를 받지 않는다",
     "nothing is at this address": "이 주소에는 아무것도 없다",
     "The server failed to answer.": "서버가 답하지 못했다.",
     # what to do

@@ -19,7 +19,7 @@ Found = tuple[str, dict[str, Any]]
 """Template and context."""
 Page = Callable[[View], Found | Response]
 _OWN_WORDS = {404, 405, 413, 414, 503}
-_SAID_ALREADY = {"nothing is at this address", "Method Not Allowed"}
+_SAID_ALREADY = "nothing is at this address"
 """What the words of the page say themselves."""
 
 
@@ -47,7 +47,7 @@ def error_page(renderer: Renderer) -> Callable[[Request, Problem], Response]:
         kind = str(problem.status) if problem.status in _OWN_WORDS else "500" if ours else "400"
         context = {
             "status": problem.status,
-            "said": None if ours or problem.detail in _SAID_ALREADY else said(problem, view.lang),
+            "said": None if ours or problem.detail == _SAID_ALREADY else said(problem, view.lang),
             "meant": [] if ours else meant(request.url.path, problem),
             "kind": kind,
             "state": State(wanted[:120] if problem.status == HTTPStatus.NOT_FOUND else ""),

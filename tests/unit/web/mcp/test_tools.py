@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.server.mcpserver import MCPServer
 
 from pilotage.core.errors import StoreCorrupt
@@ -164,7 +164,15 @@ def test_vocab_has_a_cut_off(server: MCPServer) -> None:
         ("get_topic", {"facet": ["root_cause=sofwtare-buq"]}, "software-bug"),
         ("vocab", {"kind": "componets"}, "components"),
         ("vocab", {"kind": "components", "lang": "fr"}, "'en' or 'ko'"),
-        ("nope", {}, "nope"),
+        ("vocab", {"limit": "ten"}, "limit must be a whole number"),
+        ("vocab", {"limit": 51}, "limit must be at most 50"),
+        ("vocab", {"q": 3}, "q must be text"),
+        ("get_topic", {}, "facet is missing"),
+        ("get_incident", {"id": "x" * 201}, "id may have at most 200 characters"),
+        ("list_incidents", {"facet": ["year=2019"] * 9}, "facet may have at most 8 items, not 9"),
+        ("list_incidents", {"facet": {"year": 2019}}, "facet must be a list"),
+        ("nope", {}, "there is no tool 'nope'. Known are: "),
+        ("search_incident", {}, "Did you mean 'search_incidents'"),
     ],
 )
 def test_errors_say_what_to_do(server: MCPServer, tool: str, arguments: dict[str, Any], words: str) -> None:
@@ -173,6 +181,28 @@ def test_errors_say_what_to_do(server: MCPServer, tool: str, arguments: dict[str
     assert words in text_of(result)
     assert "Traceback" not in text_of(result)
     assert "pydantic" not in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda client: client.get_prompt("triage", {}), "Did you mean 'triage_symptom'?"),
+        (lambda client: client.get_prompt("triage_symptom", {}), "the argument 'symptom' is missing"),
+        (lambda client: client.get_prompt("triage_symptom", {"sympton": "x"}), "Did you mean 'symptom'?"),
+        (
+            lambda client: client.read_resource("file:///etc/passwd"),
+            "Addresses are incident://{id}, vocab://",
+        ),
+        (lambda client: client.read_resource("incident://nope"), "no record 'nope'"),
+    ],
+)
+def test_prompts_and_resources_say_it_too(server: MCPServer, call: Any, words: str) -> None:
+    async def refused(client: Client) -> str:
+        with pytest.raises(MCPError) as caught:
+            await call(client)
+        return caught.value.message
+
+    assert words in talk(server, refused)
 
 
 @pytest.mark.parametrize(
