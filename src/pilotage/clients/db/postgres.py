@@ -170,6 +170,11 @@ class PostgresSession:
         with translated(self._where), self._connection.cursor() as cursor:
             cursor.execute(_marked(sql).encode(), params)
 
+    def add(self, sql: str, params: Sequence[Any], key: str) -> int:
+        """Runs an INSERT of one row, and gives what the database chose for its column `key`."""
+        row = self.one(f"{sql} RETURNING {key}", params)
+        return int(row[0]) if row else 0
+
     def many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
         """Runs a statement for each set of parameters."""
         with translated(self._where), self._connection.cursor() as cursor:

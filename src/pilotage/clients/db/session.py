@@ -35,6 +35,9 @@ class Session(Protocol):
     def run(self, sql: str, params: Sequence[Any] = ()) -> None:
         """Runs a statement."""
 
+    def add(self, sql: str, params: Sequence[Any], key: str) -> int:
+        """Runs an INSERT of one row, and gives what the database chose for its column `key`."""
+
     def many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
         """Runs a statement for each set of parameters."""
 

@@ -150,6 +150,12 @@ class SqliteSession:
         with translated(self._where):
             self._connection.execute(sql, params)
 
+    def add(self, sql: str, params: Sequence[Any], key: str) -> int:  # noqa: ARG002 - the key is the row's id
+        """Runs an INSERT of one row, and gives what the database chose for its column `key`."""
+        # Not RETURNING, which opens a savepoint, at which full-text tables write out all that they hold back.
+        with translated(self._where):
+            return self._connection.execute(sql, params).lastrowid or 0
+
     def many(self, sql: str, params: Iterable[Sequence[Any]]) -> None:
         """Runs a statement for each set of parameters."""
         with translated(self._where):

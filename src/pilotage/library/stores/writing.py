@@ -207,12 +207,12 @@ class SqlWriter:
         revision = 1 if known is None else known[3] + 1
         values = (new.id, state, new.order_date, revision, new.digest, now)
         if known is None:
-            row = self._session.one(
+            num = self._session.add(
                 "INSERT INTO record (id, state, order_date, revision, digest, stored_at)"
-                " VALUES (?, ?, ?, ?, ?, ?) RETURNING num",
+                " VALUES (?, ?, ?, ?, ?, ?)",
                 values,
+                "num",
             )
-            num = int(row[0]) if row else 0
         else:
             num = known[0]
             self._session.run(
