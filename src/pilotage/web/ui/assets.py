@@ -10,7 +10,9 @@ from importlib import resources
 from starlette.requests import Request
 from starlette.responses import Response
 
-_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
+_PACKED = frozenset({"image/png"})
+"""Kinds that are compressed as they are."""
 _YEAR = "public, max-age=31536000, immutable"
 _SHORT = "public, max-age=3600"
 
@@ -55,6 +57,6 @@ class Assets:
         if asset.mark in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         body = asset.body
-        if "gzip" in request.headers.get("accept-encoding", ""):
+        if asset.kind not in _PACKED and "gzip" in request.headers.get("accept-encoding", ""):
             body, headers["Content-Encoding"] = asset.packed, "gzip"
         return Response(body, media_type=asset.kind, headers=headers)

@@ -207,3 +207,19 @@ def test_what_none_of_the_compared_states_is_one_line(client: TestClient) -> Non
     assert "Severity" in line[1]
     assert 'id="c-severity"' not in shown
     assert 'id="c-mechanism"' in shown
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/incidents/skyscanner-2019-04-23-haproxy-ingress-hot-podding", "/nothing-here"]
+)
+def test_a_preview_shows_a_picture_of_the_right_size(client: TestClient, path: str) -> None:
+    page = client.get(path, headers={"accept": "text/html", "host": "incidents.example.com"}).text
+    told = dict(re.findall(r'<meta property="og:image([a-z:]*)" content="([^"]*)">', page))
+    assert told[""].startswith("http://incidents.example.com/static/preview.png?v=")
+    assert told[":alt"]
+    picture = client.get(told[""].removeprefix("http://incidents.example.com"))
+    assert picture.headers["content-type"] == told[":type"] == "image/png"
+    assert "content-encoding" not in picture.headers
+    size = (int.from_bytes(picture.content[16:20], "big"), int.from_bytes(picture.content[20:24], "big"))
+    assert size == (int(told[":width"]), int(told[":height"])) == (1200, 630)
+    assert len(picture.content) < 40_000
