@@ -6,12 +6,16 @@ import weakref
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
+from pilotage.checks import workloads
+from pilotage.checks.index import SHARED
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
+from pilotage.checks.values import as_text, dig
 
+_ALIKE = 0.8
 _SYSTEM = {"kube-system", "kube-public", "istio-system"}
-_SHARED = {"", "default"}
 
 
 @dataclass
@@ -38,30 +42,94 @@ _MAKE_NOTHING = (
 _WHERE: weakref.WeakKeyDictionary[Scene, dict[tuple[str, str], _Kept]] = weakref.WeakKeyDictionary()
 
 
-def surely_absent(scene: Scene, kind: str, origin: KubeObject, namespace: str = "", group: str = "") -> bool:
+def surely_absent(  # noqa: PLR0913 - what a reference has
+    scene: Scene, kind: str, name: str, origin: KubeObject, namespace: str = "", *, group: str = ""
+) -> bool:
     """Whether an object that `origin` names does not exist.
 
-    A cluster tells. Files tell where they hold others of the kind in the namespace that is stated, or, where
-    none is stated, in the same folder: whoever keeps some of them there keeps all of them there. In
-    `default`, which unrelated examples share, they must be in the same folder, too. System namespaces have
-    more owners than one, so files never tell.
+    A cluster tells. Files tell where they `hold` what is of its kind, and none that bears its name may be
+    the one that is meant. Of Services they tell only where they hold pods there: one that stands without any
+    stands beside an application that is kept elsewhere. Where no namespace is stated, and many examples may
+    lie in one folder, another must be in the very file or bear nearly that name.
 
     Args:
         scene: the scene, in which it was not found.
         kind: its kind.
+        name: its name.
         origin: what names it.
+        namespace: where it is said to be; empty means that of `origin`.
+        group: its API group, where others have a kind of that name, too.
+    """
+    if not hold(scene, kind, origin, namespace, group):
+        return False
+    if kind == "Service" and not scene.live and not _holds_pods(scene, origin, namespace):
+        return False
+    if scene.live:
+        return True
+    wanted = namespace or origin.namespace
+    found = scene.index.named(kind, name, wanted)
+    if any(not group or one.group == group for one in found):
+        return False
+    return wanted not in SHARED or _beside_like(scene, kind, name, origin, group)
+
+
+def _beside_like(scene: Scene, kind: str, name: str, origin: KubeObject, group: str) -> bool:
+    folder = folder_of(origin)
+    near = [one for one in scene.of(kind) if (not group or one.group == group) and folder_of(one) == folder]
+    if any(one.file == origin.file for one in near):
+        return True
+    return bool(get_close_matches(name, [one.name for one in near], 1, _ALIKE))
+
+
+def hold(scene: Scene, kind: str, origin: KubeObject, namespace: str = "", group: str = "") -> bool:
+    """Whether a scene would hold an object of a kind that `origin` names, if there was one.
+
+    Files do where they hold others of the kind in the namespace that is stated, or, where none is stated, in
+    the same folder: whoever keeps some of them there keeps all of them there. In `default`, which unrelated
+    examples share, they must be in the same folder, too. System namespaces have more owners than one, so
+    files never tell. Nor do they of a namespace into which something in them has a chart installed.
+
+    Args:
+        scene: the scene.
+        kind: the kind.
+        origin: what names an object of it.
         namespace: where it is said to be; empty means that of `origin`.
         group: its API group, where others have a kind of that name, too.
     """
     if scene.live:
         return kind not in scene.blind
     wanted = namespace or origin.namespace
-    if wanted in _SYSTEM:
+    if wanted in _SYSTEM or _installed_in(scene, wanted, origin):
         return False
     kept = _kept(scene, kind, group)
-    if wanted in _SHARED:
+    if wanted in SHARED:
         return (wanted, folder_of(origin)) in kept.folders
     return wanted in kept.namespaces
+
+
+_INSTALLERS: weakref.WeakKeyDictionary[Scene, list[tuple[str, KubeObject]]] = weakref.WeakKeyDictionary()
+
+
+def _installed_in(scene: Scene, namespace: str, origin: KubeObject) -> bool:
+    """Whether something has a chart that is not in the files put into a namespace."""
+    if scene not in _INSTALLERS:
+        _INSTALLERS[scene] = [
+            (
+                as_text(
+                    one.spec.get("targetNamespace")
+                    or dig(one.spec, "destination", "namespace")
+                    or dig(one.spec, "template", "spec", "destination", "namespace")
+                    or one.namespace
+                ),
+                one,
+            )
+            for one in scene.of("HelmRelease", "HelmChart", "HelmApp", "Application", "ApplicationSet")
+            if one.kind != "Application" or one.group == "argoproj.io"
+        ]
+    return any(
+        into == namespace and (into not in SHARED or scene.index.belong(origin, one))
+        for into, one in _INSTALLERS[scene]
+    )
 
 
 def maker(scene: Scene, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
@@ -102,6 +170,14 @@ def _kept(scene: Scene, kind: str, group: str) -> _Kept:
     return known[kind, group]
 
 
+def _holds_pods(scene: Scene, origin: KubeObject, namespace: str) -> bool:
+    wanted = namespace or origin.namespace
+    kept = [_kept(scene, kind, "") for kind in workloads.SERVING]
+    if wanted in SHARED:
+        return any((wanted, folder_of(origin)) in one.folders for one in kept)
+    return any(wanted in one.namespaces for one in kept)
+
+
 def folder_of(one: KubeObject) -> str:
     """The folder that an object was read from."""
     return one.file.rpartition("/")[0]
@@ -118,9 +194,14 @@ def together(scene: Scene, one: KubeObject, other: KubeObject) -> bool:
         return True
     if (one.namespace, one.name) == (other.namespace, other.name):
         return False
-    if folder_of(one) == folder_of(other):
+    if _kept_with(one) == _kept_with(other):
         return True
-    return bool(one.namespace and other.namespace and not {one.namespace, other.namespace} <= _SHARED)
+    return bool(one.namespace and other.namespace and not {one.namespace, other.namespace} <= SHARED)
+
+
+def _kept_with(one: KubeObject) -> str:
+    """What an object is applied with: its chart or Kustomize folder, else its folder."""
+    return one.application or folder_of(one)
 
 
 class Companions:
@@ -136,16 +217,16 @@ class Companions:
         self._all = list(items)
         self._in_folder: dict[str, list[KubeObject]] = defaultdict(list)
         for one in self._all:
-            self._in_folder[folder_of(one)].append(one)
-        self._owned = [one for one in self._all if one.namespace not in _SHARED]
+            self._in_folder[_kept_with(one)].append(one)
+        self._owned = [one for one in self._all if one.namespace not in SHARED]
         self._stated = [one for one in self._all if one.namespace]
 
     def of(self, origin: KubeObject) -> KubeObject | None:
         """The first other one that is in one cluster with `origin`; None where there is none."""
         if self._scene.live:
             return next((one for one in self._all if one is not origin), None)
-        farther = self._owned if origin.namespace in _SHARED else self._stated
-        for group in (self._in_folder.get(folder_of(origin), ()), farther if origin.namespace else ()):
+        farther = self._owned if origin.namespace in SHARED else self._stated
+        for group in (self._in_folder.get(_kept_with(origin), ()), farther if origin.namespace else ()):
             for one in group:
                 if one is not origin and together(self._scene, origin, one):
                     return one

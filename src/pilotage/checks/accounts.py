@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pilotage.checks.index import SHARED, nearest
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig
@@ -38,15 +39,28 @@ class ClusterGrants:
 
     def rules_of(self, workload: Workload) -> Iterator[tuple[KubeObject, Mapping[str, Any]]]:
         """The rules that the pods of a workload have in all namespaces, with the ClusterRole of each."""
-        for binding, namespace in self._bound.get(account_of(workload), ()):
-            own = workload.object.namespace
-            if namespace and own and namespace != own:
-                continue
+        for binding in self._bindings_of(workload):
             role = self._scene.find("ClusterRole", as_text(binding.get("roleRef", "name")), binding)
             if role is None or as_text(binding.get("roleRef", "kind")) != "ClusterRole":
                 continue
             for rule in as_list(role.data.get("rules")):
                 yield role, as_map(rule)
+
+    def _bindings_of(self, workload: Workload) -> Iterator[KubeObject]:
+        """Those that name its account; of several by one name, which are variants, the nearest.
+
+        Where no namespace tells whose account is meant, they must be of one application.
+        """
+        one = workload.object
+        named: dict[str, list[KubeObject]] = defaultdict(list)
+        for binding, namespace in self._bound.get(account_of(workload), ()):
+            stated = namespace == one.namespace and namespace not in SHARED
+            if stated or (
+                (not namespace or not one.namespace or namespace == one.namespace)
+                and self._scene.index.belong(one, binding)
+            ):
+                named[binding.name].append(binding)
+        yield from (nearest(one, same)[0] for same in named.values())
 
 
 def readable(rule: Mapping[str, Any], resources: frozenset[str]) -> list[str]:

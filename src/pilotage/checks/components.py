@@ -54,8 +54,15 @@ def _roles_of(image: str) -> frozenset[str]:
 
 
 def roles(workload: Workload) -> frozenset[str]:
-    """The roles of all its containers that keep running."""
-    return frozenset(role for container in workload.running for role in container_roles(container))
+    """The roles of all its containers that keep running.
+
+    CoreDNS may answer anybody. The one of a cluster must read its Services, so it has an account of its own.
+    """
+    found = frozenset(role for container in workload.running for role in container_roles(container))
+    account = as_text(workload.pod.get("serviceAccountName") or workload.pod.get("serviceAccount"))
+    if "cluster-dns" in found and account in {"", "default"} and workload.object.namespace != "kube-system":
+        return found - {"cluster-dns"}
+    return found
 
 
 def is_agent(workload: Workload) -> bool:
@@ -66,6 +73,12 @@ def is_agent(workload: Workload) -> bool:
 def filled_in_by_mesh(container: Container) -> bool:
     """Whether Istio's injector writes the container: it replaces the image `auto` and adds probes."""
     return container.image == "auto"
+
+
+def installs_only(container: Container) -> bool:
+    """Whether a container puts a plugin on the node and then waits, so that nothing passes through it."""
+    image = container.image
+    return "multus-cni" in image and "thick" not in image and "multus-daemon" not in " ".join(container.words)
 
 
 def idle(container: Container) -> bool:

@@ -6,11 +6,16 @@ import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any, Generic, TypeVar
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.values import as_list, as_map, as_text
+from pilotage.checks.workloads import KINDS as WORKLOADS
+
+SHARED = {"", "default"}
+"""Namespaces that tell nothing: unrelated examples share them."""
 
 _GROUPS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -45,6 +50,7 @@ _GROUPS: dict[str, tuple[str, ...]] = {
     "Route": ("route.openshift.io", ""),
 }
 """Groups of the kinds whose names others use too (Knative has a `Service`, too)."""
+_CLUSTER_WIDE = {"ClusterRole", "Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass"}
 
 _Item = TypeVar("_Item")
 
@@ -60,19 +66,6 @@ def indexed_kind(kube_object: KubeObject) -> str:
 def may_share_namespace(one: KubeObject, other: KubeObject) -> bool:
     """Whether two objects can be in one namespace; a manifest without one goes wherever it is applied."""
     return one.namespace == other.namespace or not one.namespace or not other.namespace
-
-
-def may_belong(one: KubeObject, other: KubeObject) -> bool:
-    """Whether two objects that can be in one namespace may be meant for each other.
-
-    Where only one of them states its namespace, the other goes with it when one's folder lies within the
-    other's: a folder of examples holds many that share a label and have nothing to do with each other.
-    """
-    if one.live or bool(one.namespace) == bool(other.namespace):
-        return True
-    first, second = _folders(one.file), _folders(other.file)
-    shorter = min(len(first), len(second))
-    return first[:shorter] == second[:shorter]
 
 
 class Index:
@@ -94,6 +87,15 @@ class Index:
             self._by_name[kind, one.name].append(one)
             self._in_namespace[kind, one.name, one.namespace].append(one)
 
+    @cached_property
+    def _parts_in(self) -> dict[tuple[str, ...], set[str]]:
+        """Folder -> the parts that objects in it have."""
+        found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for kind, objects in self.by_kind.items():
+            for one in objects:
+                found[_folders(one.file)].add(_part(kind))
+        return found
+
     def of(self, *kinds: str) -> Iterator[KubeObject]:
         """The objects of some kinds."""
         for kind in kinds:
@@ -114,9 +116,47 @@ class Index:
         return list(exact or self._in_namespace.get((kind, name, ""), []))
 
     def find(self, kind: str, name: str, origin: KubeObject, namespace: str = "") -> KubeObject | None:
-        """The object that another one means by a name, in its own namespace unless one is given."""
+        """The object that another one means by a name, in its own namespace unless one is given.
+
+        One that may just as well be of another application is not meant.
+        """
         found = self.named(kind, name, namespace or origin.namespace)
+        if kind not in _CLUSTER_WIDE:
+            stated = namespace if namespace not in SHARED else ""
+            found = [one for one in found if one.namespace == stated != "" or self.belong(origin, one)]
         return nearest(origin, found)[0] if found else None
+
+    def belong(self, one: KubeObject, other: KubeObject) -> bool:
+        """Whether two objects that can be in one namespace are meant for each other.
+
+        A folder of examples holds many that share a name or a label and have nothing to do with each other.
+        So the namespace that both state must tell, or the chart or Kustomize folder that both are of, or a
+        folder that lies within the other's. Where neither states one, folders beside each other do as well
+        that are laid out by kind, so that neither holds what the other is there for.
+        """
+        if one.live or one.file == other.file:
+            return True
+        if one.namespace == other.namespace and one.namespace not in SHARED:
+            return True
+        if one.application and other.application:
+            return one.application == other.application
+        first, second = _folders(one.file), _folders(other.file)
+        shorter = min(len(first), len(second))
+        if first[:shorter] == second[:shorter]:
+            return True
+        return one.namespace == other.namespace and self._beside(one, other)
+
+    def _beside(self, one: KubeObject, other: KubeObject) -> bool:
+        first, second = _folders(one.file), _folders(other.file)
+        if first[:-1] != second[: len(first) - 1] and second[:-1] != first[: len(second) - 1]:
+            return False
+        parts = self._parts_in
+        return _part(other.kind) not in parts[first] and _part(one.kind) not in parts[second]
+
+
+def _part(kind: str) -> str:
+    """What an object is there for; all that runs pods is one."""
+    return "pods" if kind in WORKLOADS else kind
 
 
 def nearest(origin: KubeObject, found: Sequence[KubeObject]) -> Sequence[KubeObject]:

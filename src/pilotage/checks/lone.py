@@ -23,6 +23,7 @@ _MAKES = frozenset({"pods", "deployments", "statefulsets", "daemonsets", "replic
 _WRITES = frozenset({"create", "*"})
 _TRAFFIC = frozenset({"ingress-controller", "network-agent", "cluster-dns", "node-dns"})
 _ELECTS = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
+_NOT_ROLLED = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 _ONE_NODE = frozenset({"ReadWriteOnce", "ReadWriteOncePod"})
 
 USES = ("ClusterRole", "ClusterRoleBinding", "ConfigMap", "PersistentVolumeClaim", "Role", "RoleBinding")
@@ -74,6 +75,12 @@ def _configuration(scene: Scene, workload: Workload, container: Container) -> It
         one = scene.find(reference.kind, reference.name, workload.object)
         if reference.kind == "ConfigMap" and one is not None:
             yield from (as_text(value) for value in as_map(one.data.get("data")).values())
+
+
+def ends_first(scene: Scene, workload: Workload) -> bool:
+    """Whether its one pod is always gone before the next one starts, since nothing rolls it over."""
+    scale = scene.scale(workload)
+    return scale is not None and scale.most == 1 and workload.kind in _NOT_ROLLED
 
 
 def why_alone(scene: Scene, workload: Workload, exposure: Exposure) -> str:

@@ -66,12 +66,14 @@ class SourceFile:
         text: all of it.
         chart_defaults: whether it is a chart that was rendered with nobody's values but its own.
         origin: of a text that was rendered, what it was rendered from.
+        application: the chart or Kustomize folder that it is applied with; empty where nobody tells.
     """
 
     name: str
     text: str
     chart_defaults: bool = False
     origin: Origin | None = None
+    application: str = ""
 
     @property
     def shown(self) -> str:
@@ -207,6 +209,11 @@ class KubeObject:
     def source(self) -> SourceFile | None:
         """The file it comes from; None for an object of a live cluster."""
         return None if self.document is None else self.document.file
+
+    @property
+    def application(self) -> str:
+        """The chart or Kustomize folder that it is applied with; empty where nobody tells."""
+        return self.document.file.application if self.document is not None else ""
 
     @property
     def live(self) -> bool:

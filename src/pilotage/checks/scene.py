@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from pilotage.checks import routes, webhooks, workloads
-from pilotage.checks.index import Index, Labelled, may_belong, nearest
+from pilotage.checks.index import SHARED, Index, Labelled, nearest
 from pilotage.checks.objects import KubeObject, Subject
 from pilotage.checks.routes import Backend
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
@@ -66,6 +66,7 @@ class Scene:
         version: (major, minor) of the Kubernetes that it is meant for.
         counts: kind -> namespace -> number of objects, where more were read than kept.
         definitions: CustomResourceDefinitions that only tell what others may hold and are not checked.
+        pieces: files with objects that Kustomize completes, which it did not do here.
     """
 
     def __init__(  # noqa: PLR0913 - as many as a scene has parts
@@ -78,8 +79,10 @@ class Scene:
         version: tuple[int, int] = LATEST,
         counts: Mapping[str, Mapping[str, int]] | None = None,
         definitions: Iterable[KubeObject] = (),
+        pieces: Iterable[str] = (),
     ) -> None:
         self.definitions = tuple(definitions)
+        self.pieces = frozenset(pieces)
         self.objects = list(objects)
         self.live = live
         self.blind = dict(blind or {})
@@ -226,7 +229,8 @@ class Scene:
             places = [self._labelled_in[name] for name in (one.namespace, "") if name in self._labelled_in]
         else:
             places = [self._labelled]
-        found = [w for labelled in places for w in labelled.selected(selector) if may_belong(one, w.object)]
+        belong = self.index.belong
+        found = [w for labelled in places for w in labelled.selected(selector) if belong(one, w.object)]
         near = {id(item) for item in nearest(one, [w.object for w in found])}
         return [w for w in found if id(w.object) in near]
 
@@ -267,17 +271,13 @@ class Scene:
         """The Service that a route means; None where the scene has none."""
         if id(backend) in self._meant:
             return self._meant[id(backend)]
-        return self._service_meant(backend)
-
-    def _service_meant(self, backend: Backend) -> KubeObject | None:
-        found = self.find("Service", backend.service, backend.route, backend.namespace)
-        stated = backend.namespace or backend.route.namespace
-        return found if found is None or stated or may_belong(backend.route, found) else None
+        return self.find("Service", backend.service, backend.route, backend.namespace)
 
     @cached_property
     def _meant(self) -> dict[int, KubeObject | None]:
         # Many checks follow the same routes, and of many equal Services the nearest costs time to find.
-        return {id(one): self._service_meant(one) for one in self.backends}
+        find = self.index.find
+        return {id(one): find("Service", one.service, one.route, one.namespace) for one in self.backends}
 
     @cached_property
     def _routes(self) -> dict[int, list[Backend]]:
@@ -424,14 +424,20 @@ class Scene:
             )
 
 
+_BESIDE_SERVICE = {"test", "test-success", "test-failure", "pre-install", "pre-delete", "post-delete"}
+
+
 def _is_trial(one: Workload) -> bool:
-    """Whether it is a pod with which Helm tests a release: it comes when asked for, and serves nobody."""
-    return one.kind == "Pod" and as_text(one.object.annotations.get("helm.sh/hook")).startswith("test")
+    """Whether Helm starts it for a test, or while nothing serves: before an install, around a removal."""
+    hooks = {part.strip() for part in as_text(one.object.annotations.get("helm.sh/hook")).split(",")}
+    return hooks <= _BESIDE_SERVICE
 
 
 def _home(one: KubeObject) -> str:
-    """The namespace of an object; where none is stated, the folder with which it is applied."""
-    return one.namespace or ("" if one.live else f"in {one.file.rpartition('/')[0]}")
+    """The namespace of an object; where it states none or `default`, what it is applied with as well."""
+    if one.live or one.namespace not in SHARED:
+        return one.namespace
+    return f"{one.namespace} in {one.application or one.file.rpartition('/')[0]}"
 
 
 def _from_outside(route: KubeObject) -> bool:

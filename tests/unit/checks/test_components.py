@@ -45,13 +45,21 @@ def running(image: str) -> Workload:
         ("602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/kube-proxy:v1.36.1", "network-agent"),
         ("docker.io/calico/node@sha256:00", "network-agent"),
         ("localhost:5000/calico/node", "network-agent"),
-        ("registry.k8s.io/coredns/coredns:v1.11.1", "cluster-dns"),
+        ("registry.k8s.io/dns/k8s-dns-node-cache:1.26.4", "node-dns"),
         ("traefik:v3.1", "ingress-controller"),
         ("registry.k8s.io/etcd:3.5.15-0", "quorum-store"),
     ],
 )
 def test_a_component_is_known_by_its_image(image: str, role: str) -> None:
     assert roles(running(image)) == {role}
+
+
+@pytest.mark.parametrize(
+    ("account", "found"), [("coredns", {"cluster-dns"}), ("", set()), ("default", set())]
+)
+def test_the_dns_of_a_cluster_has_an_account_of_its_own(account: str, found: set[str]) -> None:
+    container = {"name": "coredns", "image": "registry.k8s.io/coredns/coredns:v1.11.1"}
+    assert roles(deployment(container, serviceAccountName=account)) == found
 
 
 @pytest.mark.parametrize(

@@ -205,14 +205,36 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_patches_of_kustomize_are_no_objects(tmp_path: Path) -> None:
     (tmp_path / "kustomization.yaml").write_text(
-        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nmetadata: {name: x}\n"
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
         "patches:\n- path: patch.yaml\npatchesStrategicMerge: [old.yaml, 'a: |\n  b']\n"
     )
     for name in ("patch", "old", "real"):
         (tmp_path / f"{name}.yaml").write_text(POD.format(name))
     reading = read_paths([str(tmp_path)])
-    assert keys(reading) == ["Kustomization x", "Pod real"]
+    assert keys(reading) == ["Pod real"]
     assert reading.skipped["Kustomize patch"] == 2
+
+
+def test_test_data_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
+    for name in ("testdata", "app"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pod.yaml").write_text(POD.format(name))
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod app"]
+    assert reading.skipped["folders of test data"] == 1
+    assert keys(read_paths([str(tmp_path / "testdata")])) == ["Pod testdata"]
+
+
+def test_what_a_kustomization_changes_is_a_piece_where_it_was_not_rendered(tmp_path: Path) -> None:
+    head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+    for name, text in (("base", "resources: [pod.yaml]\n"), ("prod", "resources: [../base, own.yaml]\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kustomization.yaml").write_text(head + text)
+    (tmp_path / "base" / "pod.yaml").write_text(POD.format("a"))
+    (tmp_path / "prod" / "own.yaml").write_text(POD.format("b"))
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod a", "Pod b"]
+    assert {one for one in reading.pieces if one.endswith(".yaml")} == {str(tmp_path / "base" / "pod.yaml")}
 
 
 def test_many_documents_take_time_in_proportion() -> None:

@@ -33,6 +33,12 @@ def written(text: str, file: str) -> list[KubeObject]:
 
 
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {{name: {name}{more}}}\nspec: {{ports: [{{port: 80}}]}}\n"
+PODS = """---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: other{more}}}
+spec: {{template: {{spec: {{containers: [{{name: web, image: web}}]}}}}}}
+"""
 ROUTE = """apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata: {{name: {name}{more}}}
@@ -71,29 +77,37 @@ def test_an_openshift_route_names_the_target_port() -> None:
 @pytest.mark.parametrize(
     ("service", "route", "file", "absent"),
     [
-        ("", "", "a/svc.yaml", True),
+        ("", "", "a/svc.yaml", False),
+        ("", "", "a/web.yaml", True),
         ("", "", "b/svc.yaml", False),
         (", namespace: shop", ", namespace: shop", "b/svc.yaml", True),
         (", namespace: shop", ", namespace: blog", "a/svc.yaml", False),
         (", namespace: default", ", namespace: default", "b/svc.yaml", False),
-        (", namespace: default", ", namespace: default", "a/svc.yaml", True),
+        (", namespace: default", ", namespace: default", "a/svc.yaml", False),
+        (", namespace: default", ", namespace: default", "a/web.yaml", True),
         (", namespace: kube-system", ", namespace: kube-system", "a/svc.yaml", False),
     ],
 )
 def test_in_files_others_of_the_kind_must_be_kept_there(
     service: str, route: str, file: str, absent: bool
 ) -> None:
-    objects = written(SERVICE.format(name="other", more=service), file)
+    objects = written(SERVICE.format(name="other", more=service) + PODS.format(more=service), file)
     (origin,) = written(ROUTE.format(name="web", more=route), "a/web.yaml")
     scene = Scene([*objects, origin])
-    assert surely_absent(scene, "Service", origin) is absent
+    assert surely_absent(scene, "Service", "web", origin) is absent
     (answer,) = route_backend_missing.look(scene)
     assert isinstance(answer, Gap if absent else Unknown)
 
 
+def test_without_a_namespace_nearly_the_name_in_the_folder_is_a_sign() -> None:
+    objects = written(SERVICE.format(name="webb", more="") + PODS.format(more=""), "a/svc.yaml")
+    (origin,) = written(ROUTE.format(name="web", more=""), "a/web.yaml")
+    assert surely_absent(Scene([*objects, origin]), "Service", "web", origin)
+
+
 def test_live_a_kind_that_cannot_be_read_is_not_absent() -> None:
     scene = Scene([ingress("web")], live=True, blind={"Service": "forbidden"})
-    assert not surely_absent(scene, "Service", ingress("web"))
+    assert not surely_absent(scene, "Service", "web", ingress("web"))
 
 
 def test_which_objects_are_meant_for_one_cluster() -> None:

@@ -133,8 +133,8 @@ def hpa_target_missing(scene: Scene) -> Answers:
     """
     What it does
     Looks for autoscalers whose `scaleTargetRef` names a workload that is not there, also by a `kind` that is
-    not its own. In files it speaks up only when they hold other objects of that kind in that namespace, or in
-    that folder where none is stated.
+    not its own. In files it speaks up only when they hold other objects of that kind in that namespace, or,
+    where none is stated, in that file (or one with nearly that name in that folder).
 
     Why it matters
     The autoscaler reports an error in its conditions and does nothing else. The workload keeps the number
@@ -157,7 +157,7 @@ def hpa_target_missing(scene: Scene) -> Answers:
             yield Pass(scaler)
         elif kind not in SCALED or not name or unrendered(name):
             yield NotApplicable(scaler, f"its target is of kind {kind or 'nothing'}")
-        elif not surely_absent(scene, kind, scaler):
+        elif not surely_absent(scene, kind, name, scaler):
             yield Unknown(f"{kind} `{name}` may be kept elsewhere", scaler, path)
         else:
             other = next((one for one in scene.of(*SCALED) if one.name == name and one.kind != kind), None)

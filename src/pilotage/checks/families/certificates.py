@@ -307,7 +307,7 @@ def _absent_secret(scene: Scene, use: _Use, made: set[str]) -> Answer:
 
 def _keeps_certificates(scene: Scene, use: _Use) -> bool:
     """Whether the files would hold the Secret if there was one: they hold others of its type."""
-    if not surely_absent(scene, "Secret", use.route, use.namespace):
+    if not surely_absent(scene, "Secret", use.secret, use.route, use.namespace):
         return False
     if scene.live:
         return True

@@ -199,7 +199,7 @@ def _missing(scene: Scene, workload: Workload, named: Reference, made: _Made) ->
     if scene.find(named.kind, named.name, one) is not None or made.in_namespace(named, one.namespace):
         return None
     elsewhere = [] if scene.live else _elsewhere(scene, workload, named)
-    if not elsewhere and not (scene.live and surely_absent(scene, named.kind, one)):
+    if not elsewhere and not (scene.live and surely_absent(scene, named.kind, named.name, one)):
         return Unknown(f"{named.kind} `{named.name}` may be kept elsewhere", one, named.path)
     only = f"; `{elsewhere[0].namespace}` has one of that name" if elsewhere else ""
     scale = scene.scale(workload)
@@ -223,7 +223,7 @@ def _elsewhere(scene: Scene, workload: Workload, named: Reference) -> list[KubeO
     found = [item for item in scene.index.named(named.kind, named.name) if item.namespace != one.namespace]
     if any(_COPIED.search(key) for item in found for key in (*item.annotations, *item.labels)):
         return []
-    absent = surely_absent(scene, named.kind, one)
+    absent = surely_absent(scene, named.kind, named.name, one)
     return [item for item in found if item.namespace and (absent or item.file == one.file)]
 
 

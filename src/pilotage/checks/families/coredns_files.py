@@ -107,9 +107,9 @@ def _lameduck(health: Entry) -> bool:
 def coredns_cache_thin(scene: Scene) -> Answers:
     """
     What it does
-    Looks at server blocks that answer for the cluster or hand queries on: no `cache` at all, a cache that
-    keeps no negative answers (`disable denial`), or, as low, one that hands all names on and does not
-    `serve_stale`.
+    Looks at server blocks that answer for the cluster or hand queries on (in a ConfigMap only where it is
+    the cluster's or a node's): no `cache` at all, a cache that keeps no negative answers
+    (`disable denial`), or, as low, one that hands all names on and does not `serve_stale`.
 
     Why it matters
     Without a cache each query of each pod costs work and reaches the upstream, and a flood of one name
@@ -130,7 +130,7 @@ def coredns_cache_thin(scene: Scene) -> Answers:
     for corefile in scene.configs(Corefile):
         for block in corefile.blocks:
             handed = block.first("forward")
-            if not block.serves_cluster and handed is None:
+            if not block.serves_cluster and (handed is None or _for_others(corefile)):
                 continue
             cache = block.first("cache")
             if cache is None and block.open:
@@ -139,6 +139,11 @@ def coredns_cache_thin(scene: Scene) -> Answers:
                 yield Pass(block)
             else:
                 yield fault
+
+
+def _for_others(corefile: Corefile) -> bool:
+    """Whether a Corefile in a ConfigMap is none that pods ask: it neither serves the cluster nor a node."""
+    return corefile.holder is not None and not corefile.serves_cluster and not corefile.node_cache
 
 
 def _cache_fault(block: ServerBlock, cache: Entry | None, corefile: Corefile) -> Gap | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,10 +25,12 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.schedule import Schedule, read_schedule
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, dotted, human_seconds
-from pilotage.checks.workloads import Workload, workload_of
+from pilotage.checks.workloads import Container, Workload, workload_of
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 UNIVERSE = "universe-2017-07-21-greedy-kubernetes-job"
+
+_CERTIFICATES = re.compile(r"webhook-certgen|\bcert-?gen(?:erator)?\b|\bgenerate-certs\b")
 
 _SPEC: KeyPath = ("spec",)
 _JOB: KeyPath = ("spec", "jobTemplate", "spec")
@@ -403,8 +406,8 @@ def job_greedy_retry(scene: Scene) -> Answers:
     What it does
     Looks for Jobs, also those of CronJobs, with `restartPolicy: Never` (each retry is a new pod, on any
     node), retries allowed (`backoffLimit` is 6 by default) and a container without a memory limit. A
-    LimitRange of the namespace that sets a default is taken into account; hooks of Helm and Argo CD are
-    left alone.
+    LimitRange of the namespace that sets a default is taken into account; hooks of Helm and Argo CD, and
+    helpers that only make a certificate, are left alone.
 
     Why it matters
     A run that takes all the memory of its node makes the node unhealthy. The Job controller sees a failed
@@ -433,6 +436,8 @@ def job_greedy_retry(scene: Scene) -> Answers:
             yield Pass(one)
         elif workload.restart_policy != "Never" or _hooked(one):
             yield NotApplicable(one, "it is not retried on other nodes, or a hook of a tool")
+        elif all(_makes_certificates(container) for container in unbound):
+            yield NotApplicable(one, "it makes a certificate and ends")
         elif _default_limit(scene, one):
             yield NotApplicable(one, "a LimitRange sets a default limit")
         else:
@@ -449,6 +454,11 @@ def job_greedy_retry(scene: Scene) -> Answers:
                 ),
                 confidence=Confidence.HIGH if number > 1 else Confidence.MEDIUM,
             )
+
+
+def _makes_certificates(container: Container) -> bool:
+    """Whether it is one of the small helpers of webhooks and gateways, by its image or its arguments."""
+    return _CERTIFICATES.search(" ".join((container.image, *container.words))) is not None
 
 
 def _hooked(one: KubeObject) -> bool:

@@ -265,7 +265,7 @@ def nginx_secret_missing(scene: Scene) -> Answers:
                 continue
             if scene.find("Secret", secret, ingress, space) is not None:
                 yield Pass(ingress)
-            elif not surely_absent(scene, "Secret", ingress, space):
+            elif not surely_absent(scene, "Secret", secret, ingress, space):
                 yield Unknown(f"Secret `{named}` is not among the files", ingress)
             else:
                 yield Gap(

@@ -10,10 +10,11 @@ from decimal import Decimal
 from pilotage.checks import components
 from pilotage.checks.allowances import container_amount, limit_default
 from pilotage.checks.components import idle
+from pilotage.checks.index import nearest
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_list, as_text, dig, human_bytes
+from pilotage.checks.values import as_list, as_text, dig, human_bytes, to_fill_in
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 BLUE_MATADOR = "blue-matador-2019-06-15-fluentd-system-oom"
@@ -74,6 +75,8 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
             yield Pass(workload.object)
         elif components.is_agent(workload):
             yield NotApplicable(workload.object, "the node depends on it")
+        elif any(to_fill_in(one.image) for one in unbound):
+            yield NotApplicable(workload.object, "its image is still to be filled in")
         else:
             names = ", ".join(f"`{one.name}`" for one in unbound)
             yield Gap(
@@ -157,7 +160,8 @@ def ns_no_default_limit(scene: Scene) -> Answers:
     What it does
     Looks for namespaces of which the scene holds the Namespace, that have workloads with containers without
     a memory limit and no LimitRange that would give them one. One finding for each namespace. DaemonSets
-    are told by `agent-no-memory-limit`, Jobs by `job-greedy-retry`; `kube-system` is left out.
+    are told by `agent-no-memory-limit`, Jobs by `job-greedy-retry`; `kube-system` is left out. Where several
+    files hold the same Namespace, which are variants, each workload counts for the nearest one.
 
     Why it matters
     A container without a limit can use what its node has. When it grows, other pods of the node are killed
@@ -180,7 +184,7 @@ def ns_no_default_limit(scene: Scene) -> Answers:
         if namespace.name in {"kube-system", "kube-public", "kube-node-lease"}:
             yield NotApplicable(namespace, "it belongs to the control plane")
             continue
-        found = unbound.get(namespace.name, [])
+        found = unbound.get(id(namespace), [])
         if not found:
             yield Pass(namespace)
             continue
@@ -196,11 +200,16 @@ def ns_no_default_limit(scene: Scene) -> Answers:
         )
 
 
-def _unbound_by_namespace(scene: Scene) -> dict[str, list[Container]]:
-    found: dict[str, list[Container]] = defaultdict(list)
+def _unbound_by_namespace(scene: Scene) -> dict[int, list[Container]]:
+    """Namespace object -> containers without a limit; of variants of one Namespace each has the nearest."""
+    found: dict[int, list[Container]] = defaultdict(list)
     for workload in scene.workloads:
-        if workload.kind not in {"DaemonSet", "Job", "CronJob"} and workload.object.namespace:
-            found[workload.object.namespace] += _unbound(scene, workload)
+        one = workload.object
+        if workload.kind in {"DaemonSet", "Job", "CronJob"} or not one.namespace:
+            continue
+        homes = nearest(one, scene.index.named("Namespace", one.namespace))
+        for home in homes if len(homes) == 1 else ():
+            found[id(home)] += _unbound(scene, workload)
     return found
 
 
@@ -281,7 +290,8 @@ def agent_cpu_limit(scene: Scene) -> Answers:
     """
     What it does
     Looks for CPU limits below one core on containers that carry the network or the names of a node or of the
-    cluster (kube-proxy, Calico, Cilium, flannel, node-local DNS, CoreDNS; recognised by image).
+    cluster (kube-proxy, Calico, Cilium, flannel, node-local DNS, CoreDNS; recognised by image). A container
+    that only puts a plugin on the node and then waits (Multus in its thin form) is left out.
 
     Why it matters
     A CPU limit stops all threads of a container until the next period, also on an idle node. A network agent
@@ -305,6 +315,7 @@ def agent_cpu_limit(scene: Scene) -> Answers:
             one
             for one in workload.running
             if components.container_roles(one) & {"network-agent", "node-dns", "cluster-dns"}
+            and not components.installs_only(one)
         ]
         if not carrying:
             continue

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pilotage.checks import components
+from pilotage.checks.absence import together
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -119,7 +120,8 @@ def batch_over_traffic(scene: Scene) -> Answers:
     Compares the priority of Jobs, CronJobs and Deployments without a Service that name a class with that of
     the workloads to which traffic from outside leads, and speaks up when one ranks higher and its class
     preempts; of low severity for a Deployment, which may work off what users wait for. Deployments that have
-    an account of their own, such as operators, and classes that are not in the scene are not judged.
+    an account of their own, such as operators, and classes that are not in the scene are not judged; in files
+    the two must be of one folder, or each state its namespace.
 
     Why it matters
     When the nodes are full, the scheduler makes room for a nightly job by ending pods that serve users. How
@@ -136,19 +138,19 @@ def batch_over_traffic(scene: Scene) -> Answers:
     -
       https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/#non-preempting-priority-class
     """
-    lowest = _lowest_served(scene)
+    served = _served_ranks(scene)
     for workload in scene.workloads:
         if not _serves_nobody(scene, workload):
             continue
         name = as_text(workload.pod.get("priorityClassName"))
         value = _value(scene, workload) if name else None
-        if not name or lowest is None:
+        if not name or not served:
             yield NotApplicable(
                 workload.object, "it names no class, or nothing here serves traffic from outside"
             )
         elif value is None:
             yield Unknown(f"the PriorityClass `{name}` is not in the scene", workload.object)
-        elif value <= lowest[0] or not _preempts(scene, workload):
+        elif not _preempts(scene, workload) or (lowest := _below(scene, workload, value, served)) is None:
             yield Pass(workload.object)
         else:
             yield Gap(
@@ -177,7 +179,16 @@ def _serves_nobody(scene: Scene, workload: Workload) -> bool:
     )
 
 
-def _lowest_served(scene: Scene) -> tuple[int, KubeObject] | None:
+def _below(
+    scene: Scene, workload: Workload, value: int, served: list[tuple[int, KubeObject]]
+) -> tuple[int, KubeObject] | None:
+    """The lowest of those that rank below a workload and are surely in one cluster with it."""
+    below = (one for one in served if one[0] < value)
+    return next((one for one in below if together(scene, workload.object, one[1])), None)
+
+
+def _served_ranks(scene: Scene) -> list[tuple[int, KubeObject]]:
+    """The workloads to which traffic from outside leads, with their priority, the lowest first."""
     ranked = [
         (value, workload.object.key, workload.object)
         for workload in scene.workloads
@@ -185,10 +196,7 @@ def _lowest_served(scene: Scene) -> tuple[int, KubeObject] | None:
         and scene.exposed(workload, "edge") is not None
         and (value := _value(scene, workload)) is not None
     ]
-    if not ranked:
-        return None
-    value, _, one = min(ranked, key=lambda item: item[:2])
-    return value, one
+    return [(value, one) for value, _, one in sorted(ranked, key=lambda item: item[:2])]
 
 
 @check(

@@ -114,7 +114,8 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     Looks for containers behind a Service whose liveness probe asks for readiness: an HTTP path such as
     `/ready`, `/readyz` or `/health/readiness`, or the very path of the readiness probe where that name does
     not speak of life (`/live`, `/healthz`, `/ping`). One path for both whose name speaks of life is of low
-    severity, and only told where traffic comes from outside and the liveness probe gives up no later.
+    severity, and only told where traffic comes from outside and the liveness probe gives up no later; not of
+    ingress controllers, whose path looks at the proxy itself.
 
     Why it matters
     A program says that it is not ready when something that it needs is away: a database, a cache, a peer.
@@ -158,7 +159,7 @@ def _same_question(
     asks = _READY_PATH.search(path) or (same and len(path) > 1 and not _LIVE_PATH.search(path))
     edge = scene.exposed(workload, "edge")
     at_once = same and edge and patience(live) <= patience(readiness)
-    if not asks and not at_once:
+    if not asks and (not at_once or "ingress-controller" in components.container_roles(container)):
         return None
     message = f"The liveness probe of `{container.name}` asks `{path}`"
     message += ", as the readiness probe does" if ready == path else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pilotage.checks import lone
 from pilotage.checks.components import filled_in_by_mesh
 from pilotage.checks.model import (
     Answers,
@@ -47,7 +48,8 @@ def readiness_missing(scene: Scene) -> Answers:
     What it does
     Looks for workloads to which an Ingress, another route or a Service with a port outside of the cluster
     leads, and of whose containers none has a readiness probe, nor the serving one a startup probe. Readiness
-    gates count as a probe; pods that stand alone are left out, since nothing replaces them.
+    gates count as a probe; pods that stand alone are left out, since nothing replaces them. One pod that is
+    gone before the next starts is of low severity, since nothing could answer in its place.
 
     Why it matters
     Without a probe a pod counts as ready when its process has begun. A rolling update then takes an old pod
@@ -85,6 +87,7 @@ def readiness_missing(scene: Scene) -> Answers:
                 "process begins",
                 container.path,
                 evidence=("readinessProbe: absent", "startupProbe: absent"),
+                severity=Severity.LOW if lone.ends_first(scene, workload) else None,
                 related=(exposure.object,),
             )
 

@@ -71,9 +71,9 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
     What it does
     Looks for Deployments with the strategy `Recreate` to which an Ingress, another route, a webhook or a
     Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume that
-    one node may have at a time, the severity is lower. Where both hold, where the program works as one
-    instance only (Jenkins, the proxy of JupyterHub and others of a table), and for controllers that look
-    after other workloads, nothing is said: there `Recreate` is right.
+    one node may have at a time, the severity is lower, and low for one pod alone. Where both hold, where the
+    program works as one instance only (Jenkins, the proxy of JupyterHub and others of a table), and for
+    controllers that look after other workloads, nothing is said: there `Recreate` is right.
 
     Why it matters
     `Recreate` stops all old pods and only then starts new ones. Until a new one is ready there is nothing
@@ -101,7 +101,6 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
 
 
 def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale | None) -> Answer:
-    severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
     single = scale is not None and scale.least <= 1
     held = lone.volume_of_one_node(scene, workload)
     why = lone.why_alone(scene, workload, exposure) if single else ""
@@ -124,9 +123,17 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
         ("spec", "strategy", "type"),
         evidence=("spec.strategy.type: Recreate", f"spec.replicas: {workload.replicas}"),
         fix=fix,
-        severity=severity.lowered() if held else severity,
+        severity=_recreate_severity(exposure, single=single, held=bool(held)),
         related=(exposure.object,),
     )
+
+
+def _recreate_severity(exposure: Exposure, *, single: bool, held: bool) -> Severity:
+    """Lower where only programs inside wait, and where it is the volume that allows one pod at a time."""
+    severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
+    if single and (held or exposure.by == "service"):
+        return Severity.LOW
+    return severity.lowered() if held else severity
 
 
 @check(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from pilotage.checks.absence import by_name, surely_absent, together
+from pilotage.checks.absence import by_name, hold, surely_absent, together
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -95,7 +95,7 @@ def _middleware(
     where = f"`{space}/{name}`" if space else f"`{name}`"
     if found:
         return Pass(route)
-    if not surely_absent(scene, "Middleware", route, space):
+    if not surely_absent(scene, "Middleware", name, route, space):
         return Unknown(f"Middleware {where} is not among the files", route, path)
     return Gap(
         route,
@@ -142,7 +142,7 @@ def route_grant_missing(scene: Scene) -> Answers:
         space = as_text(route.get(*path, "namespace"))
         if any(_permits(grant, route, kind, as_text(route.get(*path, "name"))) for grant in grants[space]):
             yield Pass(route)
-        elif not scene.live and not surely_absent(scene, "Service", route, space):
+        elif not scene.live and not hold(scene, "Service", route, space):
             yield Unknown(f"namespace {space} is not among the files", route, path)
         else:
             yield Gap(

@@ -51,9 +51,10 @@ def route_backend_missing(scene: Scene) -> Answers:
     What it does
     Follows every backend of Ingresses, Gateway API routes, OpenShift Routes, Istio VirtualServices, Traefik
     IngressRoutes and Contour HTTPProxies to its Service and to the port of it. In files it speaks of a
-    missing Service only where they hold other Services of that namespace (or of that folder, where none is
-    stated); else the Service may be kept elsewhere and the answer is unknown, as it is where a custom
-    resource has the name, or its beginning: an operator may make the Service.
+    missing Service only where they hold other Services, and pods, of that namespace (where none is stated, in
+    that file, or a Service with nearly that name in that folder). Else the Service may be kept elsewhere and
+    the answer is unknown, as it is where a chart is installed into that namespace, or where a custom resource
+    has the name, or its beginning: an operator may make the Service.
 
     Why it matters
     Every request that the route matches is answered by an error of the proxy: 503, 500 or its default
@@ -90,7 +91,7 @@ def _backend(scene: Scene, backend: Backend) -> Answer:
     where = f"`{backend.namespace}/{backend.service}`" if backend.namespace else f"`{backend.service}`"
     if route.kind == "VirtualService" and _outside_name(scene, backend):
         return NotApplicable(route, f"{where} is a host outside of the cluster")
-    if not surely_absent(scene, "Service", route, backend.namespace):
+    if not surely_absent(scene, "Service", backend.service, route, backend.namespace):
         return Unknown(f"Service {where} is not among the files", route, backend.path)
     made = maker(scene, backend.service, route, backend.namespace)
     if made is not None:
@@ -113,7 +114,7 @@ def _outside_name(scene: Scene, backend: Backend) -> bool:
     """Whether a VirtualService's destination may be a host of a ServiceEntry or of the world outside."""
     host = as_text(backend.route.get(*backend.path, "host"))
     if len(host.split(".")) == _CLUSTER_HOST_PARTS and not surely_absent(
-        scene, "Service", backend.route, backend.namespace
+        scene, "Service", backend.service, backend.route, backend.namespace
     ):
         return True
     return any(host in as_list(entry.spec.get("hosts")) for entry in scene.of("ServiceEntry"))
@@ -159,7 +160,8 @@ def route_parent_missing(scene: Scene) -> Answers:
     Follows `parentRefs` of Gateway API routes and `gateways` of Istio VirtualServices. It tells of a gateway
     that does not exist, of a `sectionName` or port that no listener has, of listeners that take no route of
     that namespace (`allowedRoutes` is `Same` where nothing else is written), and of host names that no
-    listener serves.
+    listener serves. In files a gateway does not exist where they hold others of its namespace; where no
+    namespace is stated, others in the file of the route, or one with nearly that name.
 
     Why it matters
     The API server accepts the route, and nothing serves it: requests get 404 or reach another route. The
@@ -201,7 +203,7 @@ def _mesh_gateway(scene: Scene, route: KubeObject, name: str, path: KeyPath) -> 
     space, _, bare = name.rpartition("/")
     if _find_gateway(scene, route, bare, space, ISTIO) is not None:
         return Pass(route)
-    if not surely_absent(scene, "Gateway", route, space, ISTIO):
+    if not surely_absent(scene, "Gateway", bare, route, space, group=ISTIO):
         return Unknown(f"Gateway `{name}` is not among the files", route, path)
     return Gap(
         route,
@@ -217,7 +219,7 @@ def _parent(scene: Scene, route: KubeObject, position: int) -> Answer:
     name, space = as_text(route.get(*path, "name")), as_text(route.get(*path, "namespace"))
     gateway = _find_gateway(scene, route, name, space, GATEWAY_API)
     if gateway is None:
-        if not surely_absent(scene, "Gateway", route, space, GATEWAY_API):
+        if not surely_absent(scene, "Gateway", name, route, space, group=GATEWAY_API):
             return Unknown(f"Gateway `{name}` is not among the files", route, path)
         return Gap(
             route,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 from pilotage.checks.families.cronjobs import settings_out_of_place
@@ -23,9 +24,9 @@ from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
 from pilotage.checks.schema.places import Suggestion, suggest
-from pilotage.checks.schema.survey import Look, answers, is_piece, is_placeholder, looks, survey
+from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey
 from pilotage.checks.schema.walk import Fault, Rule
-from pilotage.checks.values import KeyPath, as_map, dig, dotted
+from pilotage.checks.values import KeyPath, as_map, dig, dotted, to_fill_in
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
@@ -63,11 +64,11 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
         look, found = answer
         assert look.shape is not None  # noqa: S101 - an object with faults has a shape
         told = {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
-        left = [fault for fault in found if fault.path not in told]
+        left = [fault for fault in found if fault.path not in told and str(fault.path[-1])[:1] != "$"]
         if left:
             yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
         else:
-            yield NotApplicable(look.object, "see cron-policy-misplaced")
+            yield NotApplicable(look.object, "see cron-policy-misplaced, or it is a patch")
 
 
 @check(
@@ -248,7 +249,7 @@ def wrong_type(scene: Scene) -> Answers:
     Looks for values of the wrong type: a number or `on` where text is wanted (`value: 8080` of an environment
     variable, a label `"true"` without its quotes), text where a number is wanted, quantities such as `512MB`,
     lists instead of mappings, base64 that is none. A text that is still to be filled in (`${REPLICAS}`,
-    `{{ … }}`) is left alone.
+    `{{ … }}`, `<your LUN>`) is left alone.
 
     Why it matters
     The API server refuses the whole object. The release stops half-way: what came before is applied, what
@@ -269,7 +270,7 @@ def wrong_type(scene: Scene) -> Answers:
 
 
 def _filled_in(_: Look, fault: Fault) -> bool:
-    return not is_placeholder(fault.value)
+    return not to_fill_in(fault.value)
 
 
 def _type_gap(look: Look, fault: Fault) -> Gap:
@@ -356,13 +357,14 @@ def _is_refused(look: Look, fault: Fault) -> bool:
     incidents=(),
     alike=(SKYSCANNER,),
     about=(ANYTHING,),
+    chart_severity=Severity.LOW,
 )
 def missing_required(scene: Scene) -> Answers:
     """
     What it does
     Looks for fields that the definition requires and that are absent, null or an empty text. What the
     definitions call required and the API server does not demand is left out; that was found by asking it.
-    Pieces of objects (patches) are not judged.
+    Pieces of objects (patches, and what a Kustomize folder completes that was not rendered) are not judged.
 
     Why it matters
     The API server refuses the object, and the release stops half-way. An empty text mostly means that a
@@ -378,11 +380,11 @@ def missing_required(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/concepts/overview/working-with-objects/#required-fields
     """
-    return _each(scene, Rule.REQUIRED, _is_whole, "it is a piece of an object", _missing_gap)
 
+    def whole(look: Look, _: Fault) -> bool:
+        return not is_piece(look.object) and os.path.normpath(look.object.file) not in scene.pieces
 
-def _is_whole(look: Look, _: Fault) -> bool:
-    return not is_piece(look.object)
+    return _each(scene, Rule.REQUIRED, whole, "it is a piece of an object", _missing_gap)
 
 
 def _missing_gap(look: Look, fault: Fault) -> Gap:

@@ -79,8 +79,8 @@ def _no_use(scene: Scene, workload: Workload, exposure: Exposure, container: Con
     scale = scene.scale(workload)
     if scale is None or scale.most != 1:
         return ""
-    if workload.kind == "StatefulSet":
-        return "its one pod ends before the next one starts: see single-replica-edge"
+    if lone.ends_first(scene, workload):
+        return "its one pod ends before the next one starts, whatever it does on its way"
     return lone.why_alone(scene, workload, exposure)
 
 
@@ -100,8 +100,9 @@ def prestop_missing(scene: Scene) -> Answers:
     Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster leads,
     and whose serving container has no preStop hook. Whether the program itself goes on serving after
     SIGTERM cannot be seen from outside, so the confidence is medium. Left out is one pod that must be gone
-    before the next may start (one member of a StatefulSet, a program that works as one instance only): a hook
-    only makes that gap longer. So are controllers that look after other workloads.
+    before the next may start (one member of a StatefulSet, the pod of a ReplicationController of one, a
+    program that works as one instance only): a hook only makes that gap longer. So are controllers that look
+    after other workloads.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a

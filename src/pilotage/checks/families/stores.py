@@ -215,7 +215,7 @@ def statefulset_service_missing(scene: Scene) -> Answers:
 def _named_members(scene: Scene, workload: Workload, name: str) -> Answer:
     one, path = workload.object, ("spec", "serviceName")
     service = scene.find("Service", name, one)
-    if service is None and not surely_absent(scene, "Service", one):
+    if service is None and not surely_absent(scene, "Service", name, one):
         return Unknown(f"Service `{name}` may be kept elsewhere", one, path)
     headless = service is not None and as_text(service.spec.get("clusterIP")) == "None"
     if not headless and not _asked_by_name(scene, workload, name):

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pilotage.checks.absence import surely_absent
+from pilotage.checks.absence import hold
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -376,7 +376,7 @@ def _subset(
     path, subset, service = wanted
     if defined is not None and subset in defined:
         return Pass(route)
-    if defined is None and not surely_absent(scene, "DestinationRule", route):
+    if defined is None and not hold(scene, "DestinationRule", route):
         return Unknown(f"no DestinationRule for `{service}` is among the files", route, path)
     known = f"subsets of `{service}`: {', '.join(sorted(defined)) or 'none'}" if defined else "no rule for it"
     return Gap(

@@ -189,7 +189,7 @@ def _divided(text: str, files: _Folder | _Archive, *, chart_defaults: bool) -> l
         name = source_name.partition("/")[2]
         rendered = "---" + "---".join(parts)
         origin = TemplateOrigin(files.shown(name), files.text(name), rendered)
-        found.append(SourceFile(files.shown(name), rendered, chart_defaults, origin))
+        found.append(SourceFile(files.shown(name), rendered, chart_defaults, origin, str(files.path)))
     return found
 
 

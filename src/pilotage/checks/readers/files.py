@@ -18,6 +18,7 @@ from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
 from pilotage.checks.readers.kustomize import (
     drop_patches,
     kustomization,
+    note_kustomization,
     render_kustomization,
     roots,
     used_files,
@@ -36,6 +37,8 @@ STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
+_TEST_DATA = {"testdata", "fixtures", "__fixtures__"}
+"""Folders of what programs are tested with, wrong on purpose; one that is named is read."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +196,7 @@ def _read_source(file: SourceFile, into: Reading, *, asked: bool) -> None:
     if asked and (why := _no_text(file)):
         into.problems.append(Problem(Place(file.name), why, Trouble.UNREADABLE))
         return
+    note_kustomization(file, into)
     for reader in READERS:
         if reader.wants(file.name, file.text):
             reader.read(file, into, asked=asked)
@@ -293,6 +297,8 @@ def _walk(folder: Path, into: Reading, reach: Reach) -> Iterator[Path]:
             folders.clear()
             yield Path(root)
             continue
+        if passed := _TEST_DATA.intersection(folders):
+            into.skipped["folders of test data"] += len(passed)
         folders[:] = sorted(one for one in folders if _enters(Path(root) / one, reach))
         for name in sorted(names):
             path = Path(root) / name
@@ -304,7 +310,8 @@ def _walk(folder: Path, into: Reading, reach: Reach) -> Iterator[Path]:
 
 
 def _enters(folder: Path, reach: Reach) -> bool:
-    return not folder.name.startswith(".") and folder.name not in _PASSED_OVER and not reach.excludes(folder)
+    passed_over = folder.name.startswith(".") or folder.name in _PASSED_OVER | _TEST_DATA
+    return not passed_over and not reach.excludes(folder)
 
 
 def _is_other_archive(path: Path, reach: Reach) -> bool:

@@ -25,18 +25,34 @@ from pilotage.core.text import shorten
 
 PATCH = "Kustomize patch"
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_CONTROL = {"Kustomization", "Component"}
-_GROUP = "kustomize.config.k8s.io"
+_CHANGES = ("components", "patches", "patchesJson6902", "patchesStrategicMerge", "replacements")
 _ORIGIN = "config.kubernetes.io/origin"
 _LONGEST = 400
 
 
+def note_kustomization(file: SourceFile, into: Reading) -> None:
+    """Keeps what a kustomization says, if a file is one; it is no object."""
+    if os.path.basename(file.name) in FILES:  # noqa: PTH119 - the name may be no path of this machine
+        try:
+            into.kustomizations[file.name] = as_map(load(file.text))
+        except DialectError:
+            return
+
+
 def drop_patches(reading: Reading) -> None:
-    """Takes the objects of patch files out, and counts them."""
-    controls = [one for one in reading.objects if one.kind in _CONTROL and one.group == _GROUP]
-    if not controls:
+    """Takes the objects of patch files out, counts them, and notes which others are to be completed.
+
+    That are those of a kustomization that changes what it names, or that another one builds upon.
+    """
+    if not reading.kustomizations:
         return
-    patches = {path for control in controls for path in _patch_files(control)}
+    found = {os.path.dirname(name): data for name, data in reading.kustomizations.items()}  # noqa: PTH120
+    patches = {path for folder, data in found.items() for path in _files(folder, _patch_names(data))}
+    named = {folder: set(_files(folder, _resource_names(data))) for folder, data in found.items()}
+    used = set().union(*named.values())
+    for folder, data in found.items():
+        if os.path.normpath(folder) in used or any(data.get(key) for key in _CHANGES):
+            reading.pieces |= named[folder]
     kept: list[KubeObject] = []
     for one in reading.objects:
         if os.path.normpath(one.file) in patches:
@@ -46,10 +62,14 @@ def drop_patches(reading: Reading) -> None:
     reading.objects = kept
 
 
-def _patch_files(control: KubeObject) -> Iterator[str]:
-    folder = os.path.dirname(control.file)  # noqa: PTH120 - the name may be no path of this machine
-    for name in _patch_names(control.data):
+def _files(folder: str, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
         yield os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
+
+
+def _resource_names(data: Mapping[str, object]) -> Iterator[str]:
+    for key in ("resources", "bases", "components", "crds"):
+        yield from (name for item in as_list(data.get(key)) if (name := as_text(item)))
 
 
 def _patch_names(data: Mapping[str, object]) -> Iterator[str]:
@@ -84,15 +104,8 @@ class Kustomization:
     @cached_property
     def named(self) -> tuple[Path, ...]:
         """The files and folders that it names."""
-        names = [
-            as_text(item)
-            for key in ("resources", "bases", "components", "crds")
-            for item in as_list(self.data.get(key))
-        ]
-        names += _patch_names(self.data)
-        return tuple(
-            Path(os.path.realpath(self.folder / name)) for name in names if name and "://" not in name
-        )
+        names = [*_resource_names(self.data), *_patch_names(self.data)]
+        return tuple(Path(os.path.realpath(self.folder / name)) for name in names if "://" not in name)
 
 
 def kustomization(file: Path) -> Kustomization:
@@ -225,7 +238,8 @@ class _Origins:
         except OSError:
             text = ""
         # A name of its own for each overlay: objects of two overlays are no neighbours.
-        return SourceFile(f"{self._root.folder}/{shown}", text, origin=FileOrigin(shown))
+        folder = str(self._root.folder)
+        return SourceFile(f"{folder}/{shown}", text, origin=FileOrigin(shown), application=folder)
 
     def _whole(self, file: Path) -> Document:
         source = self._source(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -49,6 +49,8 @@ class Reading:
         files: number of files that were looked at.
         documents: number of documents that were parsed.
         charts: number of Helm charts among the files.
+        kustomizations: files of Kustomize that were read as they lie, by name, with what they say.
+        pieces: files with objects that Kustomize completes, which it did not do here.
         ahead: documents that other processes parse meanwhile.
     """
 
@@ -59,6 +61,8 @@ class Reading:
     files: int = 0
     documents: int = 0
     charts: int = 0
+    kustomizations: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    pieces: set[str] = field(default_factory=set)
     ahead: Ahead = field(default_factory=Ahead, repr=False)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -26,9 +25,6 @@ from pilotage.checks.workloads import workload_of
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _FORGOTTEN = "a cluster keeps nothing that it does not know"
 _OF_LIVE = (Rule.UNKNOWN, Rule.REPEATED)
-_PLACEHOLDER = ("${", "{{", "$(")
-_TO_REPLACE = re.compile("[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-"""A name in capitals, for a script or a reader to replace: `DISK_SIZE`."""
 
 
 @dataclass(slots=True)
@@ -142,13 +138,6 @@ def _compared(one: KubeObject, data: Mapping[str, Any], shape: Struct, *, custom
     if shape.fits(data):
         return Look(one, data, shape, custom=custom)
     return Look(one, data, shape, tuple(faults(data, shape)), custom=custom)
-
-
-def is_placeholder(value: object) -> bool:
-    """Whether a text stands where something else is filled in later."""
-    if not isinstance(value, str):
-        return False
-    return any(mark in value for mark in _PLACEHOLDER) or _TO_REPLACE.fullmatch(value) is not None
 
 
 def is_piece(one: KubeObject) -> bool:
