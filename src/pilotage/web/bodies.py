@@ -44,7 +44,7 @@ async def read_parts(request: Request, body: bytes, known: Collection[str]) -> d
     try:
         form = await parser.parse()
     except MultiPartException as error:
-        raise InvalidInput(f"the form cannot be read: {error.message}", hint=hint) from error
+        raise InvalidInput("the body is not the form that its type names", hint=hint) from error
     found: dict[str, bytes] = {}
     for name, value in form.multi_items():
         if name not in known:

@@ -196,13 +196,23 @@ async def _refused(request: Request, error: Exception) -> Response:
     if error.status_code == 404:  # noqa: PLR2004
         hint = "The description of the API lists every address: /api/v1/openapi.json."
         return answer_of(request, Problem(404, NotFound.code, "nothing is at this address", hint))
+    if error.status_code == 405:  # noqa: PLR2004
+        return _other_method(request, (error.headers or {}).get("Allow", ""))
     code = "usage" if error.status_code < 500 else "bug"  # noqa: PLR2004
-    allowed = (error.headers or {}).get("Allow", "")
-    hint = f"This address takes {allowed}." if allowed else ""
-    known = error.status_code == 405  # noqa: PLR2004
-    said = f"this address does not take {request.method}" if known else str(error.detail)
-    problem = Problem(error.status_code, code, _short(said), hint)
-    return answer_of(request, problem, error.headers)
+    return answer_of(request, Problem(error.status_code, code, _short(str(error.detail))), error.headers)
+
+
+def _other_method(request: Request, allowed: str) -> Response:
+    """What an address takes: an answer to OPTIONS, an error for other methods."""
+    methods = {name.strip() for name in allowed.split(",") if name.strip()}
+    # HEAD is answered as GET before any route is looked for.
+    every = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set()) | {"OPTIONS"}))
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers={"Allow": every})
+    problem = Problem(
+        405, "usage", f"this address does not take {_short(request.method)}", f"This address takes {every}."
+    )
+    return answer_of(request, problem, {"Allow": every})
 
 
 class Boundary:

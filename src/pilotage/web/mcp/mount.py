@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from pilotage.core.settings import Settings
 from pilotage.web.mcp.asking import over_http
+from pilotage.web.mcp.refusals import Told
 from pilotage.web.mcp.server import make_server
 
 PATH = "/mcp"
@@ -34,7 +35,8 @@ def install_mcp(app: FastAPI) -> None:
     # the stream that a GET opens stays silent without sessions, and would hold a connection for every client.
     for route in served.routes:
         if isinstance(route, Route):
-            app.router.routes.append(Route(route.path, route.endpoint, methods=["POST"], name="mcp"))
+            told = Told(route.app)
+            app.router.routes.append(Route(route.path, told, methods=["POST"], name="mcp"))
     app.state.on_start.append(server.session_manager.run)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pilotage.library.stores.protocol import Filters
 from pilotage.web.ui.charts import duration_bars, heat, year_bars
 from pilotage.web.ui.incident import duration
 from pilotage.web.ui.rendering import View
 from pilotage.web.ui.routing import Found
+from pilotage.web.ui.searching import state_of
 
 _ROWS = 12
 _FACETS = ("component", "root_cause", "contributing", "symptom", "detection", "organisation")
@@ -13,12 +15,18 @@ _TERMS = 8
 
 
 def statistics(view: View) -> Found:
-    """The library in numbers: what fails together, when, for how long, and how much of it anyone states."""
+    """The library in numbers: what fails together, when, for how long, and how much of it anyone states.
+
+    Facets narrow it down, as they do its JSON twin.
+    """
     catalogue = view.doors.catalogue
-    counted = catalogue.statistics(view.audience)
-    matrix = catalogue.matrix("component", "root_cause", view.audience, limit=_ROWS)
+    state = state_of(view)
+    filters = Filters(all_of=state.terms)
+    counted = catalogue.statistics(view.audience, filters)
+    matrix = catalogue.matrix("component", "root_cause", view.audience, filters, limit=_ROWS)
     years = {term.slug: term.n for term in counted.facets.get("year", ())}
     return "statistics.html", {
+        "state": state,
         "s": counted,
         "matrix": matrix,
         "heats": [

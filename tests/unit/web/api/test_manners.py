@@ -84,8 +84,23 @@ def test_a_hint_lists_what_is_known_once(reader: TestClient) -> None:
 def test_wrong_methods(client: TestClient) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert problem(client, f"{API}/search", 405, method)["code"] == "usage"
-        assert "GET" in client.request(method, f"{API}/search").headers["allow"]
+        assert client.request(method, f"{API}/search").headers["allow"] == "GET, HEAD, OPTIONS"
     assert client.request("BREW", f"{API}/search").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        (f"{API}/search", "GET, HEAD, OPTIONS"),
+        (f"{API}/checks/run", "OPTIONS, POST"),
+        ("/search", "GET, HEAD, OPTIONS, POST"),
+        ("/incidents", "GET, HEAD, OPTIONS"),
+    ],
+)
+def test_an_address_tells_what_it_takes(reader: TestClient, path: str, allowed: str) -> None:
+    told = reader.options(path)
+    assert (told.status_code, told.headers["allow"], told.content) == (204, allowed, b"")
+    assert reader.options(f"{API}/nothing").status_code == 404
 
 
 def test_a_long_paste_is_clipped_not_refused(client: TestClient) -> None:
@@ -309,3 +324,19 @@ def test_a_wrong_or_missing_token_is_public(store: Store) -> None:
             answer = client.get(f"{API}/search", headers={"authorization": header})
             assert answer.status_code == 200
             assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_mcp_refuses_in_our_words(client: TestClient) -> None:
+    asked = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    for headers, status, word in (
+        ({"host": "evil.example"}, 421, "the host 'evil.example'"),
+        ({"origin": "https://evil.example"}, 403, "pages of 'https://evil.example'"),
+    ):
+        told = client.post("/mcp", json={}, headers=asked | headers)
+        assert (told.status_code, told.headers["content-type"]) == (status, "application/problem+json")
+        assert word in told.json()["detail"]
+        assert "ALLOWED_HOSTS" in told.json()["hint"]
+    wrong = client.post("/mcp", json={"jsonrpc": "2.0"}, headers=asked)
+    assert (wrong.status_code, wrong.json()["error"]["message"]) == (400, "the body is no JSON-RPC message")
+    ping = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=asked)
+    assert len(ping.json()["result"]["tools"]) == 9

@@ -223,3 +223,14 @@ def test_a_preview_shows_a_picture_of_the_right_size(client: TestClient, path: s
     size = (int.from_bytes(picture.content[16:20], "big"), int.from_bytes(picture.content[20:24], "big"))
     assert size == (int(told[":width"]), int(told[":height"])) == (1200, 630)
     assert len(picture.content) < 40_000
+
+
+def test_statistics_are_narrowed_as_their_twin_is(client: TestClient) -> None:
+    page = client.get("/statistics?component=coredns", headers={"accept": "text/html"}).text
+    twin = client.get("/statistics.json?component=coredns").json()
+    assert f'<dd class="num">{twin["records"]}</dd>' in page
+    assert 'href="/statistics"' in page
+    assert "/topics?facet=component%3Acoredns&amp;facet=" in page
+    assert client.get("/statistics?component=corends", headers={"accept": "text/html"}).status_code == 400
+    nothing = client.get("/statistics?component=coredns&year=1999", headers={"accept": "text/html"})
+    assert nothing.status_code in {200, 400}
