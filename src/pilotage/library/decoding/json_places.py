@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r'[ \t\r\n]*(?:("(?:[^"\\]|\\.)*")|([\[{])|([\]}])|([:,])|([^\s\[\]{}:,"]+))', re.DOTALL)
 
+_DEEPEST = 250
+"""Levels that are followed, more than any reader takes: each place costs as much as it lies deep."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -48,10 +51,13 @@ def first_duplicate(text: str) -> Place | None:
 
 
 def places(text: str) -> Iterator[Place]:
-    """Every key and list item in the order of the text; stops quietly where the text is no JSON or ends."""
+    """Every key and list item in the order of the text.
+
+    Stops quietly where the text ends, is no JSON, or lies too deep to be read anyway.
+    """
     levels: list[_Level] = []
     position = 1 if text.startswith("\ufeff") else 0
-    while match := _TOKEN.match(text, position):
+    while len(levels) <= _DEEPEST and (match := _TOKEN.match(text, position)):
         position = match.end()
         string, opening, closing, sign, _ = match.groups()
         level = levels[-1] if levels else None
