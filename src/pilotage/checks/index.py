@@ -146,9 +146,14 @@ class Index:
             return True
         return one.namespace == other.namespace and self._beside(one, other)
 
+    def is_variant(self, one: KubeObject) -> bool:
+        """Whether other files hold an object of its kind and name, too, so that one of them is chosen."""
+        same = self._in_namespace[indexed_kind(one), one.name, one.namespace]
+        return any(other.file != one.file and other.application == one.application for other in same)
+
     def _beside(self, one: KubeObject, other: KubeObject) -> bool:
         first, second = _folders(one.file), _folders(other.file)
-        if first[:-1] != second[: len(first) - 1] and second[:-1] != first[: len(second) - 1]:
+        if first[:-1] != second[:-1]:
             return False
         parts = self._parts_in
         return _part(other.kind) not in parts[first] and _part(one.kind) not in parts[second]

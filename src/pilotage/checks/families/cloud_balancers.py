@@ -103,6 +103,8 @@ def alb_no_readiness_gate(scene: Scene) -> Answers:
             yield Unknown("its Namespace is not among the files", workload.object)
         elif labels.get(_GATE_LABEL) == "enabled":
             yield Pass(workload.object)
+        elif scene.index.is_variant(front):
+            yield Unknown(f"several files hold {front.key}, of which one is applied", workload.object)
         else:
             yield Gap(
                 workload.object,

@@ -267,8 +267,8 @@ def certificate_by_subpath(scene: Scene) -> Answers:
     """
     What it does
     Looks for Secrets with a certificate (type `kubernetes.io/tls`, made by a Certificate of cert-manager, or
-    mounted as `*.crt`, `*.pem` or `tls.key`) that a container mounts with `subPath`, in pods that nothing
-    replaces when the Secret changes.
+    mounted as `*.crt`, `*.pem` without `key` in its name, or `tls.key`) that a container mounts with
+    `subPath`, in pods that nothing replaces when the Secret changes.
 
     Why it matters
     A file that is mounted with `subPath` stays what it was when the container started. cert-manager renews
@@ -316,7 +316,9 @@ def _is_certificate(scene: Scene, workload: Workload, item: tuple[object, KeyPat
     secret = scene.find("Secret", name, workload.object) if name else None
     if name in made or (secret is not None and secret.get("type") == "kubernetes.io/tls"):
         return True
-    return as_text(workload.object.get(*path)).endswith((".crt", ".pem", "tls.key"))
+    file = as_text(workload.object.get(*path)).rpartition("/")[2]
+    # A key that stands by itself signs something else, and nothing renews it.
+    return file == "tls.key" or (file.endswith((".crt", ".pem")) and "key" not in file.lower())
 
 
 CHECKS = (certificate_by_subpath, config_change_sleeps, pod_config_missing)

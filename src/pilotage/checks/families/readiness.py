@@ -19,7 +19,7 @@ from pilotage.checks.model import (
 from pilotage.checks.probing import looks_deep, other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
-from pilotage.checks.values import as_text, dig, unrendered
+from pilotage.checks.values import as_text, dig, to_fill_in
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
@@ -105,7 +105,8 @@ def readiness_leaves_late(scene: Scene) -> Answers:
     """
     What it does
     Works out how long a pod behind traffic from outside may fail its readiness probe before it leaves
-    (`failureThreshold`, `periodSeconds` and `timeoutSeconds`) and speaks up at two minutes or more.
+    (`failureThreshold`, `periodSeconds` and `timeoutSeconds`) and speaks up at two minutes or more; as low
+    where there is one pod only, so that none could take over.
 
     Why it matters
     All that time the balancer sends it its share of the requests, and each one fails or hangs. With three
@@ -133,12 +134,14 @@ def readiness_leaves_late(scene: Scene) -> Answers:
         if patience(probe) < _SLOW_SECONDS:
             yield Pass(workload.object)
             continue
+        scale = scene.scale(workload)
         keys = ("failureThreshold", "periodSeconds", "timeoutSeconds")
         yield Gap(
             workload.object,
             f"`{container.name}` may fail for {patience(probe)} s before it gets no more traffic",
             (*container.path, "readinessProbe"),
             evidence=tuple(f"{key}: {timing(probe, key)}" for key in keys),
+            severity=Severity.LOW if scale is not None and scale.most == 1 else None,
             related=(exposure.object,),
         )
 
@@ -203,7 +206,7 @@ def _named_ports(workload: Workload) -> Iterator[tuple[Container, str, str, str]
         for which in _PROBES:
             for kind in ("httpGet", "tcpSocket"):
                 name = dig(container.probe(which), kind, "port")
-                if isinstance(name, str) and name and not name.isdigit() and not unrendered(name):
+                if isinstance(name, str) and name and not name.isdigit() and not to_fill_in(name):
                     yield container, which, kind, name
 
 

@@ -297,9 +297,7 @@ def _walk(folder: Path, into: Reading, reach: Reach) -> Iterator[Path]:
             folders.clear()
             yield Path(root)
             continue
-        if passed := _TEST_DATA.intersection(folders):
-            into.skipped["folders of test data"] += len(passed)
-        folders[:] = sorted(one for one in folders if _enters(Path(root) / one, reach))
+        folders[:] = sorted(_entered(Path(root), folders, into, reach))
         for name in sorted(names):
             path = Path(root) / name
             if any(fnmatch.fnmatch(name, pattern) for pattern in patterns) and not reach.excludes(path):
@@ -309,9 +307,14 @@ def _walk(folder: Path, into: Reading, reach: Reach) -> Iterator[Path]:
                     yield path
 
 
-def _enters(folder: Path, reach: Reach) -> bool:
-    passed_over = folder.name.startswith(".") or folder.name in _PASSED_OVER | _TEST_DATA
-    return not passed_over and not reach.excludes(folder)
+def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) -> Iterator[str]:
+    for name in folders:
+        if name.startswith(".") or name in _PASSED_OVER or reach.excludes(root / name):
+            continue
+        if name in _TEST_DATA:
+            into.skipped["folders of test data"] += 1
+        else:
+            yield name
 
 
 def _is_other_archive(path: Path, reach: Reach) -> bool:
