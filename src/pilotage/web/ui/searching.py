@@ -269,7 +269,7 @@ def _page(view: View, values: list[tuple[str, str]] | None) -> Found | Response:
     except InvalidInput as error:
         # The box keeps what was typed, with what is wrong beside it.
         single = dict(values or view.request.query_params.multi_items())
-        return _refused(view, template, State(single.get("q", "")), error)
+        return _refused(view, template, State(single.get("q", ""), cursor=single.get("cursor", "")), error)
 
 
 def _after_buttons(view: View, state: State, values: list[tuple[str, str]]) -> State:

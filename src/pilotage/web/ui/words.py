@@ -415,6 +415,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "JSON, compressed, with ETag and cursors. Errors follow RFC 9457 and name the nearest known term.",
         "JSON이며 압축, ETag, 커서를 지원한다. 오류는 RFC 9457을 따르고 가장 가까운 용어를 알려 준다.",
     ),
+    "rest_next": (
+        "Lists come in parts: pass next of an answer on as cursor, with the rest of the address unchanged.",
+        "목록은 나누어 온다. 답의 next를 cursor로 넘기고 주소의 나머지는 그대로 둔다.",
+    ),
+    "same_names": (
+        "Parameters have the same names here, as arguments of the MCP tools and as options of the command line.",
+        "매개변수 이름은 여기와 MCP 도구의 인자, 명령줄의 옵션에서 같다.",
+    ),
     "rest_twin": ("Every page has the same address with .json:", "모든 페이지는 같은 주소에 .json을 붙이면 된다:"),
     "rest_openapi": ("The whole of it, as OpenAPI 3.1:", "전체 명세(OpenAPI 3.1):"),
     "rest_feed": ("What changed, as an Atom feed:", "변경 사항(Atom 피드):"),

@@ -234,3 +234,25 @@ def test_statistics_are_narrowed_as_their_twin_is(client: TestClient) -> None:
     assert client.get("/statistics?component=corends", headers={"accept": "text/html"}).status_code == 400
     nothing = client.get("/statistics?component=coredns&year=1999", headers={"accept": "text/html"})
     assert nothing.status_code in {200, 400}
+
+
+def test_a_page_with_a_wrong_cursor_leads_back_to_the_start(client: TestClient) -> None:
+    for path, start in (("/search?q=etcd&cursor=zz", "/search?q=etcd"), ("/incidents?cursor=zz", "/")):
+        page = client.get(path, headers={"accept": "text/html"})
+        assert page.status_code == 400
+        assert f'href="{start}"' in page.text
+
+
+@pytest.mark.parametrize(
+    "begin", ["/search?q=dns", "/incidents?facet=domain:kubernetes", "/topics?facet=symptom:http-5xx"]
+)
+def test_a_list_is_walked_by_its_links(client: TestClient, begin: str) -> None:
+    seen: list[str] = []
+    total = client.get(begin.replace("?", ".json?")).json()["total"]
+    path = begin
+    while path:
+        page = client.get(path, headers={"accept": "text/html"}).text
+        seen += re.findall(r'<h3 class="hit__title"><a href="(/incidents/[^"]+)"', page)
+        following = re.search(r'rel="next" href="([^"]+)"', page)
+        path = following[1].replace("&amp;", "&") if following else ""
+    assert len(seen) == len(set(seen)) == total > 10
