@@ -270,6 +270,19 @@ def test_frequencies_count_public_records(store):
     assert found.of["leader"] > 0
 
 
+def test_what_was_counted_once_follows_the_data(store):
+    put(store, *news(range(20)))
+    query = ask("leader ingress")
+    before = store.frequencies(["leader"]).of["leader"], store.match(query, Filters(), "public", limit=1)
+    assert before == (
+        store.frequencies(["leader"]).of["leader"],
+        store.match(query, EVERY, "public", limit=1),
+    )
+    put(store, *[new(bare(number, "leader", id=f"more-{number}")) for number in range(5)])
+    assert store.frequencies(["leader"]).of["leader"] == before[0] + 5
+    assert store.match(query, Filters(), "public", limit=1)[0][1] != before[1][0][1]
+
+
 def everything(store):
     """All that the public can ask."""
     query = Match(((1.0, (("leader",), ("secretword",))), (0.5, (("ingress",), ("leader", "elect")))))

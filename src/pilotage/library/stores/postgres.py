@@ -14,7 +14,7 @@ from typing import Any
 from pilotage.clients.db.postgres import PostgresDoor
 from pilotage.clients.db.session import Session
 from pilotage.library.entry import COLUMNS
-from pilotage.library.stores import bm25, filtering, matching, migrating
+from pilotage.library.stores import bm25, filtering, matching, meta, migrating
 from pilotage.library.stores.protocol import COLUMN_WEIGHTS, Filters, Match, Phrase
 from pilotage.library.stores.sql import SqlStore
 from pilotage.library.stores.writing import length_of
@@ -28,6 +28,7 @@ _RANK_UNIT = _HEAVIEST * math.pi**2 / 6
 """`ts_rank` of a token that occurs once, times this, is the weight of its column."""
 _RANKED = 2
 """How many times more records are ranked than are handed over."""
+_MOST_COUNTED = 50_000
 _LAST_PLACE = 16_383
 _MOST_PLACES = 255
 _MOST_LEXEME_BYTES = 2_046
@@ -53,6 +54,9 @@ def open_postgres(url: str, *, vocabulary: Vocabulary, busy_seconds: float, crea
 
 class TsIndex:
     """The two index tables; a row has the number of its record."""
+
+    def __init__(self) -> None:
+        self._counted: tuple[int, dict[Phrase, int]] = (-1, {})
 
     def put(self, session: Session, num: int, private: bool, columns: Mapping[str, str]) -> None:
         """See `Index.put`."""
@@ -92,13 +96,24 @@ class TsIndex:
         return _candidates(session, query, filters, _PRIVATE, known, limit)
 
     def holding(self, session: Session, phrases: Iterable[Phrase]) -> dict[Phrase, int]:
-        """See `Index.holding`."""
-        _by_index(session)
-        found: dict[Phrase, int] = {}
-        for phrase in phrases:
+        """See `Index.holding`; counted once for each state of the data: common words are dear to count."""
+        wanted = list(phrases)
+        counts = self._counts(meta.data_version(session, "public"))
+        missing = [phrase for phrase in wanted if phrase not in counts]
+        if missing:
+            _by_index(session)
+        for phrase in missing:
             row = session.one(f"SELECT count(*) FROM {_PUBLIC} WHERE words @@ ?::tsquery", (_query(phrase),))
-            found[phrase] = int(row[0]) if row else 0
-        return found
+            counts[phrase] = int(row[0]) if row else 0
+        return {phrase: counts[phrase] for phrase in wanted}
+
+    def _counts(self, version: int) -> dict[Phrase, int]:
+        """The counts of a state of the data. Threads share them: each only ever adds what is right."""
+        held, counts = self._counted
+        if held != version or len(counts) > _MOST_COUNTED:
+            counts = {}
+            self._counted = (version, counts)
+        return counts
 
     def orphans(self, session: Session) -> list[int]:
         """See `Index.orphans`."""
