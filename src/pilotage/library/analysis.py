@@ -109,7 +109,8 @@ def without_particle(word: str) -> str:
 def is_stopword(word: str) -> bool:
     """Whether a word says nothing about what a query is after."""
     if is_hangul(word):
-        return word in KOREAN or without_particle(word) in KOREAN
+        # A particle alone is what is left of a noun in Latin letters: Pod들이.
+        return word in KOREAN or word in PARTICLES or without_particle(word) in KOREAN
     return word.lower() in ENGLISH
 
 

@@ -13,6 +13,7 @@ ENGLISH = frozenset(
     than that the their them then there these they thing things this those through to too two under
     until up us very want was way we well went were what whatever when where whether which while who
     whole whom whose why will with without would yet you your im ive dont doesnt didnt cant isnt wasnt
+    don doesn didn isn wasn aren weren hasn haven hadn couldn wouldn shouldn ll ve re
     happen happened happens happening find tell anyone anything everything between almost really quite
     around another else ever never always maybe actually basically sort kind lot lots bit today
     yesterday tomorrow
@@ -34,6 +35,7 @@ KOREAN = frozenset(
     알고 알았는데 아닌 아닌데 아닌듯 아닌가 아니라 아니고 듯 듯함 싶어요 싶은데 보니 보니까 보면 나서
     나는 났어요 났다 나더니 왜이러죠 뭐가 뭐죠 뭔지 거죠 건가 건가요 건지 걸까 걸까요 ㅠ ㅠㅠ ㅋㅋ ㅎㅎ
     여러 여러분 혹시 제가 제발 급해요 비슷 사람 분 님 그때 이때 동안 정도 통해 위해 따라 대로 만큼 처럼
+    작년 재작년 올해 지난달 지난주 이번 최근 요즘
     부분 상황 문제 원인 이슈 있을까 있을까요 있었던 있던
     """.split()
 )

@@ -34,7 +34,7 @@ _CONCEPT = {
     "remediation": _HALF,
 }
 _UNSEEN_HANGUL = 0.5
-"""A Korean word that no record holds is more often a verb ending than a name, so it weighs less."""
+"""A Korean pair that no record holds is more often of a verb ending than of a name, so it weighs less."""
 _RARELY_TAGGED = 3
 """A term that fewer records bear is also looked for by its labels: its cases may not be tagged."""
 
@@ -48,7 +48,7 @@ class Clue:
         tokens: tokens of which one is enough (for Korean: half of them).
         concept: (kind, slug) of vocabulary terms that mean the same; one is enough.
         weight: its share in how much of the query a record covers (an inverse document frequency).
-        known: whether any public record holds it.
+        known: share of it that any public record holds, 0 to 1.
         elsewhere: whether it names something that the library's field rarely speaks of.
     """
 
@@ -56,7 +56,7 @@ class Clue:
     tokens: tuple[str, ...]
     concepts: tuple[Term, ...]
     weight: float
-    known: bool
+    known: float
     elsewhere: bool = False
 
 
@@ -169,6 +169,20 @@ def _unseen(word: Word, counts: Frequencies) -> bool:
     return not any(counts.of.get(token, 0) for token in word.tokens)
 
 
+def _known(word: Word, counts: Frequencies) -> float:
+    seen = sum(counts.of.get(token, 0) > 0 for token in word.tokens)
+    return seen / len(word.tokens) if is_hangul(word.text) else float(seen > 0)
+
+
+def _weight(word: Word, counts: Frequencies) -> float:
+    """How much a word says: for Korean the mean over its pairs, of which some belong to its ending."""
+    if not is_hangul(word.text):
+        return idf(counts.records, min(counts.of.get(token, 0) for token in word.tokens))
+    having = [counts.of.get(token, 0) for token in word.tokens]
+    said = [idf(counts.records, n) * (1.0 if n else _UNSEEN_HANGUL) for n in having]
+    return sum(said) / len(said)
+
+
 def _foreign(word: Word, counts: Frequencies) -> bool:
     """Whether a word may be misspelt: no record holds it, or lacks one of its Korean bigrams."""
     if is_hangul(word.text):
@@ -217,19 +231,23 @@ def _clues(
         # An organisation may be called like a product: Elastic, Stripe, Slack.
         product = all(term.kind != "organisations" for term in terms)
         elsewhere = product and is_elsewhere(word.text for word in inside)
-        found.append(Clue(text, every, tuple(terms), idf(counts.records, having), having > 0, elsewhere))
+        found.append(
+            Clue(text, every, tuple(terms), idf(counts.records, having), float(having > 0), elsewhere)
+        )
         used |= set(range(first, last + 1))
     for word in kept:
         if word.position in used:
             continue
         meant = corrections.get(word.text)
         named = tuple(lexicon.terms_named(meant)) if meant else ()
-        having = min(counts.of.get(token, 0) for token in word.tokens)
-        known = not _unseen(word, counts) or bool(named)
-        weight = idf(counts.records, having) * (_UNSEEN_HANGUL if not known and is_hangul(word.text) else 1.0)
-        found.append(Clue(word.text, word.tokens, named, weight, known, is_elsewhere([word.text])))
+        known = 1.0 if named else _known(word, counts)
+        found.append(
+            Clue(word.text, word.tokens, named, _weight(word, counts), known, is_elsewhere([word.text]))
+        )
     for phrase in _demands(query):
         having = min(counts.of.get(token, 0) for token in phrase)
-        found.append(Clue(_as_typed(phrase, query), phrase, (), idf(counts.records, having), having > 0))
+        found.append(
+            Clue(_as_typed(phrase, query), phrase, (), idf(counts.records, having), float(having > 0))
+        )
     distinct = {tuple(term.slug for term in clue.concepts) or clue.text: clue for clue in reversed(found)}
     return list(distinct.values())[::-1]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from pilotage.core.errors import InvalidInput, UnknownTerm
 from pilotage.core.text import did_you_mean, nearest, printable
-from pilotage.library.analysis import is_hangul, is_stopword, tokens, without_particle, words
+from pilotage.library.analysis import fold, is_hangul, is_stopword, stem, tokens, without_particle, words
+from pilotage.library.search.dates import Dates, take_dates
 from pilotage.library.search.lexicon import Lexicon, Mention
 from pilotage.library.search.pasted import clip, is_pasted, without_noise
 from pilotage.library.stores.protocol import NO_FILTERS, Filters, Phrase, Tag
@@ -19,25 +20,8 @@ _OPERATOR = re.compile(
 )
 _BREAKS = re.compile(r"[\x0b-\x0d\x1c-\x1f\x85]")
 """Line breaks other than the usual one: they part words, where other control characters are dropped."""
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
-         "sep sept september", "oct october", "nov november", "dec december"),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
-_MONTH_NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DATES = re.compile(
-    rf"""(?P<iso>\b(?:19|20)\d{{2}}-(?:0[1-9]|1[0-2])(?:-\d{{2}})?\b)
-    | \b(?P<name>{_MONTH_NAME})\.?\s+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?(?P<name_year>(?:19|20)\d{{2}})\b
-    | \b(?P<year_first>(?:19|20)\d{{2}})\s+(?P<name_last>{_MONTH_NAME})\b
-    | (?P<ko_year>(?:(?:19|20)\d{{2}}|(?<!\d)[0-3]\d))년(?:\s*(?P<ko_month>\d{{1,2}})월)?
-      (?:\s*\d{{1,2}}일)?(?:에|의|도)?
-    | (?<![\d.])(?P<year>(?:19[89]|20[0-4])\d)(?![\d.])""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _TEXT_FIELDS = {"title", "제목"}
 _KOREAN_FIELDS = {
     "조직": "organisation",
@@ -51,6 +35,10 @@ _KOREAN_FIELDS = {
     "기여요인": "contributing",
     "상태": "status",
 }  # fmt: skip
+_UNSTATED = "not-stated"
+"""A term about what a report leaves open; "unknown" in a query does not ask for it."""
+_EVERYDAY = frozenset(map(stem, "line target grab zoom universe meta parse 라인 줌 타깃 당근 메타".split()))
+"""Names of organisations that are everyday words first; they mean the organisation where a date is named."""
 _LONGEST_TYPED = 60
 _LEAST_FIELD = 5
 
@@ -95,7 +83,7 @@ class Query:
     clipped: bool = False
     words: tuple[Word, ...] = ()
     mentions: tuple[Mention, ...] = ()
-    dates: tuple[tuple[str, int | None], ...] = ()
+    dates: Dates = ()
     require: tuple[Phrase, ...] = ()
     exclude: tuple[Phrase, ...] = ()
     title: tuple[Phrase, ...] = ()
@@ -123,13 +111,14 @@ def parse_query(
         UnknownTerm: `field:value` with a value, or a mistyped field, that does not exist.
         InvalidInput: an operator that there is not, such as `-title:…`.
     """
-    text, clipped = clip(printable(_BREAKS.sub(" ", raw)))
+    text, clipped = clip(printable(_INVISIBLE.sub("", _BREAKS.sub(" ", raw))))
     if is_pasted(text):
         query = Query(raw=raw, pasted=True, clipped=clipped)
         return _with_words(query, without_noise(text), lexicon)
+    text = fold(text).translate(_QUOTES)
     query = _operators(Query(raw=raw, clipped=clipped), text, vocabulary, lexicon, known_values)
-    dates = tuple(_dates(query.text))
-    return replace(_with_words(query, _DATES.sub(" ", query.text), lexicon), dates=dates)
+    dates, rest = take_dates(query.text)
+    return _with_words(replace(query, dates=dates), rest, lexicon)
 
 
 def _operators(
@@ -141,7 +130,11 @@ def _operators(
     title: list[Phrase] = []
     all_of: list[Tag] = []
     none_of: list[Tag] = []
+    end = 0
     for part in _OPERATOR.finditer(text):
+        # What is no operator, such as a word behind a quote that nothing closes, is text.
+        rest += text[end : part.start()].split()
+        end = part.end()
         minus, field = bool(part["minus"]), part["field"]
         value = part["quoted"] or part["bare"]
         in_title = bool(field) and field.lower() in _TEXT_FIELDS
@@ -163,6 +156,7 @@ def _operators(
             rest.append(value)
         else:
             rest.append(part.group(0))
+    rest += text[end:].split()
     return replace(
         query,
         text=" ".join(rest),
@@ -223,24 +217,6 @@ def facet_value(
     )
 
 
-def _dates(text: str) -> list[tuple[str, int | None]]:
-    found: list[tuple[str, int | None]] = []
-    for match in _DATES.finditer(text):
-        if match["iso"]:
-            found.append((match["iso"][:4], int(match["iso"][5:7])))
-        elif match["name"]:
-            found.append((match["name_year"], _MONTHS[match["name"].lower()]))
-        elif match["year_first"]:
-            found.append((match["year_first"], _MONTHS[match["name_last"].lower()]))
-        elif match["ko_year"]:
-            month = int(match["ko_month"]) if match["ko_month"] else None
-            year = f"20{match['ko_year']}"[-4:]
-            found.append((year, month if month and month <= 12 else None))  # noqa: PLR2004
-        else:
-            found.append((match["year"], None))
-    return list(dict.fromkeys(found))
-
-
 def _with_words(query: Query, text: str, lexicon: Lexicon) -> Query:
     spoken = words(text)
     informing: dict[str, Word] = {}
@@ -252,9 +228,17 @@ def _with_words(query: Query, text: str, lexicon: Lexicon) -> Query:
         if not found or (len(bare) == 1 and not is_hangul(bare)):
             continue
         informing.setdefault(found[0] if len(found) == 1 else bare, Word(bare, found, position))
-    return replace(
-        query, text=text, words=tuple(informing.values()), mentions=tuple(lexicon.mentions(spoken))
-    )
+    mentions = tuple(m for m in lexicon.mentions(spoken) if _meant(m, spoken, query))
+    return replace(query, text=text, words=tuple(informing.values()), mentions=mentions)
+
+
+def _meant(mention: Mention, spoken: list[str], query: Query) -> bool:
+    if mention.term.slug == _UNSTATED:
+        return False
+    if mention.term.kind != "organisations" or query.dates or mention.first != mention.last:
+        return True
+    name = spoken[mention.first].lower()
+    return (without_particle(name) if is_hangul(name) else stem(name)) not in _EVERYDAY
 
 
 def refuse_unreadable(raw: str) -> None:

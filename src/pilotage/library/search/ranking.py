@@ -1,14 +1,12 @@
 """How candidates are ordered, and when the best of them is not good enough. Pure.
 
-The constants are fitted on `calibration.jsonl` and `wide-fit.jsonl` in `tests/graded` by
-`benchmarks/calibrate.py` and judged on `held-out.jsonl` and `wide-judge.jsonl`, which no constant was fitted
-on; see `docs/explanation/search.md`.
+The constants are fitted by `benchmarks/calibrate.py` on one half of the queries in `tests/graded` and checked
+on the other, which no constant was fitted on; see `docs/explanation/search.md`.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import astuple, dataclass
@@ -24,8 +22,7 @@ _KEYWORDS = 2
 """A query of so few words is a look-up by keyword: not refused when one record knows of all of them."""
 _FITTED_ON = 100
 """Number of records from which a BM25 score counts as it is."""
-_FIELD = 20
-"""How many of the nearest candidates a candidate's likeness is compared with."""
+_HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -57,9 +54,10 @@ class Signals:
         known: share of the query that any record knows of.
         cosine: of its nearest passage.
         breadth: mean cosine of the next passages.
-        sharpness: how far its cosine stands out among the nearest candidates, in standard deviations.
         named: 1 when the query names its organisation and its date.
-        missed: 1 when the query names an organisation, and the candidate is not by it nor speaks of it.
+        titled: share of the query of which its title, organisation or ids hold a token.
+        agreeing: ln(1 + the number of parts of the query that it knows of): many say more than a rare one.
+        missed: 1 when a typed query names an organisation, and the candidate is not by it nor speaks of it.
         elsewhere: share of the query that names what the library's field rarely speaks of, nor this title.
     """
 
@@ -68,8 +66,9 @@ class Signals:
     known: float
     cosine: float
     breadth: float
-    sharpness: float
     named: float
+    titled: float
+    agreeing: float
     missed: float
     elsewhere: float
 
@@ -108,16 +107,16 @@ class Tuning:
 
 WORDS_ALONE = Tuning(
     weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.15, named=0.05),
-    typed=Regression(-6.73, Signals(3.92, 1.67, 1.88, 0.0, 0.0, 0.0, 2.49, -3.62, -18.42)),
-    pasted=Regression(-9.35, Signals(1.46, 2.72, 0.0, 0.0, 0.0, 0.0, 2.49, -3.62, -18.42)),
+    typed=Regression(-8.87, Signals(4.58, 0.13, 2.50, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
+    pasted=Regression(-10.45, Signals(0.90, 1.07, 0.0, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
     refuse_below=0.4,
     tail=0.3,
 )
 WORDS_AND_MEANING = Tuning(
     weights=Weights(lexical=0.45, semantic=1.1, breadth=0.9, coverage=0.3, named=0.05),
-    typed=Regression(-11.0, Signals(2.41, 1.59, 1.10, 2.17, 14.24, 0.25, 5.14, -2.45, -17.05)),
-    pasted=Regression(-13.98, Signals(0.0, 2.38, 0.0, 2.17, 14.24, 0.25, 5.14, -2.45, -17.05)),
-    refuse_below=0.55,
+    typed=Regression(-14.66, Signals(4.62, 0.88, 1.04, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
+    pasted=Regression(-17.42, Signals(3.28, 1.26, 0.0, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
+    refuse_below=0.5,
     tail=0.5,
 )
 
@@ -196,18 +195,26 @@ def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning)
     weighed = [(_weigh(query, plan, item, top, tuning.weights), item) for item in evidence]
     weighed.sort(key=lambda pair: (-pair[0].score, pair[0].id))
     ranked = tuple(place for place, _ in weighed)
-    signals = _signals(query, plan, *weighed[0], evidence)
+    signals = _signals(query, plan, *weighed[0])
     confidence = confidence_of(signals, tuning.pasted if query.pasted else tuning.typed)
     if query.require or query.title:
         # Quoted phrases and titles are demands of the query itself; what meets them is not guessed at.
         return Ranking(ranked, 1.0, signals, ranked)
-    if 0 < len(plan.clues) <= _KEYWORDS and len(ranked[0].matched) == len(plan.clues) and not query.pasted:
-        # `etcd`, `expired certificate`: a look-up by keyword, and one record holds all of it.
+    if _is_look_up(query, plan, *weighed[0]):
         confidence = max(confidence, tuning.refuse_below)
     if confidence < tuning.refuse_below:
         return Ranking(ranked, confidence, signals, ())
     floor = tuning.tail * ranked[0].score
     return Ranking(ranked, confidence, signals, tuple(item for item in ranked if item.score >= floor))
+
+
+def _is_look_up(query: Query, plan: Plan, best: Ranked, item: Evidence) -> bool:
+    """`etcd`, `expired certificate`, `january 2019`: few words or a date, and one record holds all."""
+    if query.pasted:
+        return False
+    if query.dates and not plan.clues:
+        return _dated(query, item) == 1.0
+    return 0 < len(plan.clues) <= _KEYWORDS and len(best.matched) == len(plan.clues)
 
 
 def told_tokens(query: Query, plan: Plan) -> frozenset[str]:
@@ -233,28 +240,29 @@ def _weigh(query: Query, plan: Plan, item: Evidence, top: float, weights: Weight
     score = (
         weights.lexical * item.lexical / top
         + meaning
-        + weights.coverage * _covered(plan, matched)
+        + weights.coverage * _covered(plan, item)
         + weights.named * (_dated(query, item) + _named(plan, item))
     )
     share = meaning / score if score > 0 else 0.0
     return Ranked(item.id, score, share, near.part if near else "", matched, item.tags)
 
 
-def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence, evidence: Sequence[Evidence]) -> Signals:
+def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence) -> Signals:
     near = item.likeness
     asked = sum(clue.weight for clue in plan.clues)
-    known = sum(clue.weight for clue in plan.clues if clue.known or clue in best.matched)
+    known = sum(clue.weight * (1.0 if clue in best.matched else clue.known) for clue in plan.clues)
     dated, named = _dated(query, item), _named(plan, item)
     only_dates = bool(query.dates) and not plan.clues
     return Signals(
-        coverage=dated if only_dates else _covered(plan, best.matched),
+        coverage=dated if only_dates else _covered(plan, item),
         lexical=math.log1p(item.lexical * _scale(plan.records)),
         known=known / asked if asked else dated,
         cosine=near.score if near else 0.0,
         breadth=near.breadth if near else 0.0,
-        sharpness=_sharpness(near, evidence) if near else 0.0,
         named=dated * named,
-        missed=float(not named and _silent_on_organisation(plan, best)),
+        titled=_titled(plan, item) / asked if asked else 0.0,
+        agreeing=math.log1p(len(best.matched)),
+        missed=float(not query.pasted and not named and _silent_on_organisation(plan, best)),
         elsewhere=_elsewhere(plan, item) / asked if asked else 0.0,
     )
 
@@ -271,15 +279,13 @@ def _scale(records: int) -> float:
     return math.log((_FITTED_ON - 0.5) / 1.5) / max(rarest, 1e-6)
 
 
-def _sharpness(near: Likeness, evidence: Sequence[Evidence]) -> float:
-    field = sorted((item.likeness.score for item in evidence if item.likeness), reverse=True)[:_FIELD]
-    spread = statistics.pstdev(field)
-    return (near.score - statistics.fmean(field)) / spread if spread > 0 else 0.0
-
-
-def _covered(plan: Plan, matched: Sequence[Clue]) -> float:
+def _covered(plan: Plan, item: Evidence) -> float:
     asked = sum(clue.weight for clue in plan.clues)
-    return sum(clue.weight for clue in matched) / asked if asked else 0.0
+    return sum(clue.weight * _share(item, clue) for clue in plan.clues) / asked if asked else 0.0
+
+
+def _titled(plan: Plan, item: Evidence) -> float:
+    return sum((clue.weight for clue in plan.clues if not item.titled.isdisjoint(clue.tokens)), 0.0)
 
 
 def _elsewhere(plan: Plan, item: Evidence) -> float:
@@ -289,14 +295,17 @@ def _elsewhere(plan: Plan, item: Evidence) -> float:
 
 def knows(item: Evidence, clue: Clue) -> bool:
     """Whether a candidate shows that it knows of a clue: by a tag, or by its words."""
+    return _share(item, clue) > _HALF
+
+
+def _share(item: Evidence, clue: Clue) -> float:
+    """How much of a clue a candidate knows of: all by a tag, of a Korean word the pairs that it holds."""
     if any((FACET_OF[term.kind], term.slug) in item.tags for term in clue.concepts if term.kind in FACET_OF):
-        return True
-    if not item.held or not clue.tokens:
-        return False
-    held = [token for token in clue.tokens if token in item.held]
-    if is_hangul(clue.text):
-        return 2 * len(held) > len(clue.tokens)
-    return len(held) == len(clue.tokens)
+        return 1.0
+    if not clue.tokens:
+        return 0.0
+    held = sum(token in item.held for token in clue.tokens)
+    return held / len(clue.tokens) if is_hangul(clue.text) else float(held == len(clue.tokens))
 
 
 def _organisations(plan: Plan) -> set[str]:

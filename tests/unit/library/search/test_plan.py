@@ -101,6 +101,14 @@ def test_what_no_record_holds_is_unknown() -> None:
     assert [clue.known for clue in made.clues] == [False]
 
 
+def test_a_korean_word_is_known_by_its_pairs() -> None:
+    held, foreign = {"껐다": 1}, {"켰는": 0, "는데": 0}
+    (whole,) = plan("껐다", **held).clues
+    (partly,) = plan("껐다켰는데", **held, **foreign, 다켰=0).clues
+    assert (whole.known, partly.known) == (1.0, 0.25)
+    assert partly.weight < whole.weight
+
+
 def test_demands_alone_are_what_is_asked_for() -> None:
     made = plan("title:expired")
     assert made.match.title == (("expir",),)

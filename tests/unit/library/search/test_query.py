@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,10 +79,76 @@ def test_a_colon_in_text_is_no_operator(text: str) -> None:
         ("2025-11-18 cloudflare", (("2025", 11),)),
         ("facebook 2021", (("2021", None),)),
         ("port 8080 and 1500 pods", ()),
+        ("2048 threads", ()),
+        ("2019.", (("2019", None),)),
+        ("2019-01-18", (("2019", 1),)),
+        ("2019/01/18", (("2019", 1),)),
+        ("2019.01.18", (("2019", 1),)),
+        ("2019. 1. 18.", (("2019", 1),)),
+        ("2025.11 cloudflare", (("2025", 11),)),
+        ("cloudflare 11/2025", (("2025", 11),)),
+        ("1/18/2019", (("2019", 1),)),
+        ("18/1/2019", (("2019", 1),)),
+        ("18.01.2019", (("2019", 1),)),
+        ("18 Jan 2019", (("2019", 1),)),
+        ("18th of January 2019", (("2019", 1),)),
+        ("January 18th, 2019", (("2019", 1),)),
+        ("elastic in january of 2019", (("2019", 1),)),
+        ("2019 january 18", (("2019", 1),)),
+        ("2019-13-45", (("2019", None),)),
+        ("19년 1월 18일에", (("2019", 1),)),
+        ("2019년1월", (("2019", 1),)),
+        ("2019년도 엘라스틱", (("2019", None),)),
+        ("2019 1월 엘라스틱", (("2019", 1),)),
+        ("2019년 13월", (("2019", None),)),
+        ("10년 전", ()),
+        ("20년간 무중단", ()),
+        ("99년", ()),
+        ("jan 2019 or 2020년 2월", (("2019", 1), ("2020", 2))),
     ],
 )
 def test_dates_are_understood(text: str, dates: tuple[tuple[str, int | None], ...]) -> None:
     assert parse(text).dates == dates
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["18 Jan 2019", "2019. 1. 18.", "1/18/2019", "2019년 1월 18일에", "at 10:30 2019-01-18", "18.1.2019"],
+)
+def test_of_a_date_no_number_is_left(text: str) -> None:
+    assert parse(text).words == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"quorum lost', ["quorum", "lost"]),
+        ('zookeeper "quorum lost', ["zookeeper", "quorum", "lost"]),
+        ('say"quorum lost"', ["quorum", "lost"]),
+        ("zoo\u200bkeeper", ["zookeeper"]),
+        ("zoo\u00adkeeper", ["zookeeper"]),
+        ("don't restart", ["restart"]),
+        ("Pod들이 NotReady", ["Pod", "NotReady"]),
+        ("etcd가 에서는", ["etcd"]),
+        ("ＤＮＳ 장애", ["DNS", "장애"]),
+        ("🔥인그레스🔥", ["인그레스"]),
+        ("10:30 quorum", ["quorum"]),
+    ],
+)
+def test_no_word_is_lost_and_none_invented(text: str, words: list[str]) -> None:
+    assert [word.text for word in parse(text).words] == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["조직:클라우드플레어", "organisation：cloudflare", unicodedata.normalize("NFD", "조직:클라우드플레어")],
+)
+def test_operators_are_read_in_any_form_of_the_letters(text: str) -> None:
+    assert parse(text).filters.all_of == (("organisation", "cloudflare"),)
+
+
+def test_typographic_quotes_quote() -> None:
+    assert parse("“quorum lost”").require == (("quorum", "lost"),)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +164,26 @@ def test_dates_are_understood(text: str, dates: tuple[tuple[str, int | None], ..
 )
 def test_terms_are_recognised_in_both_languages(text: str, slug: str) -> None:
     assert slug in terms(parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "slugs"),
+    [
+        ("targets of the target group are gone", set()),
+        ("parse error in line 14", set()),
+        ("로드밸런서 타깃이 비었다", set()),
+        ("target january 2019", {"target"}),
+        ("2019년 타깃 장애", {"target"}),
+        ("cloudflare edge", {"cloudflare"}),
+    ],
+)
+def test_an_everyday_word_names_an_organisation_where_a_date_stands(text: str, slugs: set[str]) -> None:
+    found = {m.term.slug for m in parse(text).mentions if m.term.kind == "organisations"}
+    assert found == slugs
+
+
+def test_unknown_is_no_term_of_a_report() -> None:
+    assert "not-stated" not in {m.term.slug for m in parse("unknown directive, reason unknown").mentions}
 
 
 def test_a_log_line_is_a_paste_without_its_noise() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import astuple, fields, replace
 
 import pytest
 
@@ -72,9 +72,12 @@ def test_a_demand_of_the_query_is_not_guessed_at() -> None:
     assert [place.id for place in found.good] == ["a"]
 
 
-@pytest.mark.parametrize("signal", ["coverage", "lexical", "known", "named"])
+LOW = Signals(*[0.0] * len(fields(Signals)))
+
+
+@pytest.mark.parametrize("signal", ["coverage", "lexical", "known", "named", "titled", "agreeing"])
 def test_confidence_grows_with_what_speaks_for_it(signal: str) -> None:
-    low = Signals(0.3, 1.0, 0.5, 0, 0, 0, 0, 0, 0)
+    low = replace(LOW, coverage=0.3, lexical=1.0, known=0.5)
     more = replace(low, **{signal: 1.5})
     assert confidence_of(more, WORDS_ALONE.typed) > confidence_of(low, WORDS_ALONE.typed)
 
@@ -82,7 +85,7 @@ def test_confidence_grows_with_what_speaks_for_it(signal: str) -> None:
 @pytest.mark.parametrize("signal", ["missed", "elsewhere"])
 @pytest.mark.parametrize("tuning", [WORDS_ALONE, WORDS_AND_MEANING])
 def test_what_speaks_against_it_costs_confidence(tuning: Tuning, signal: str) -> None:
-    high = Signals(1, 2, 1, 0.5, 0.4, 2, 0, 0, 0)
+    high = replace(LOW, coverage=1, lexical=2, known=1, cosine=0.5, breadth=0.4)
     for regression in (tuning.typed, tuning.pasted):
         less = replace(high, **{signal: 0.5})
         assert confidence_of(less, regression) < confidence_of(high, regression)
@@ -118,6 +121,34 @@ def test_an_organisation_named_for_what_it_makes_is_not_missed() -> None:
     assert (speaks.missed, silent.missed) == (0.0, 1.0)
 
 
+def test_a_paste_misses_no_organisation() -> None:
+    (aws,) = (term for term in load_lexicon().terms_named("aws") if term.kind == "organisations")
+    clue = Clue("aws", ("aw",), (aws,), 2.0, known=True)
+    found = ranked(evidence("a", 9, "quorum"), clues=(QUORUM, clue), pasted=True).signals
+    assert found is not None
+    assert found.missed == 0.0
+
+
+def test_many_agreeing_parts_say_more_than_a_rare_one() -> None:
+    parts = tuple(Clue(word, (word,), (), 1.0, known=True) for word in ("one", "two", "three", "four"))
+    rare = Clue("rare", ("rare",), (), 4.0, known=True)
+    asked = (*parts, rare)
+    many = ranked(evidence("a", 9, "one", "two", "three", "four"), clues=asked)
+    single = ranked(evidence("a", 9, "rare"), clues=asked)
+    assert many.signals is not None
+    assert single.signals is not None
+    assert many.signals.coverage == single.signals.coverage == 0.5
+    assert many.confidence > single.confidence
+
+
+def test_what_the_title_tells_of_is_surer() -> None:
+    held = evidence("a", 9, "quorum", "lost")
+    found = ranked(replace(held, titled=frozenset({"quorum"})))
+    assert found.signals is not None
+    assert found.signals.titled == 0.75
+    assert found.confidence > ranked(held).confidence
+
+
 def test_pastes_are_judged_by_their_own_regression() -> None:
     typed, pasted = (ranked(evidence("a", 9, "quorum"), pasted=kind) for kind in (False, True))
     assert typed.signals is not None
@@ -130,7 +161,7 @@ def test_pastes_are_judged_by_their_own_regression() -> None:
 def test_confidence_is_a_probability_however_large_the_signals(tuning) -> None:
     for size in (0.0, 1.0, 1e9, -1e9):
         for regression in (tuning.typed, tuning.pasted):
-            assert 0 <= confidence_of(Signals(*[size] * 9), regression) <= 1
+            assert 0 <= confidence_of(Signals(*[size] * len(fields(Signals))), regression) <= 1
 
 
 def test_a_score_of_a_small_library_counts_for_as_much() -> None:
@@ -164,6 +195,9 @@ def test_more_than_half_of_a_korean_word_is_enough() -> None:
     clue = Clue("주키퍼가", ("주키", "키퍼", "퍼가"), (), 1.0, known=True)
     assert knows(evidence("a", 1, "주키", "키퍼"), clue)
     assert not knows(evidence("a", 1, "주키"), clue)
+    half = ranked(evidence("a", 1, "주키"), clues=(clue,)).signals
+    assert half is not None
+    assert half.coverage == pytest.approx(1 / 3)
     english = Clue("out of memory", ("out", "memori"), (), 1.0, known=True)
     assert not knows(evidence("a", 1, "memori"), english)
 
