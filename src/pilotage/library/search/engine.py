@@ -344,7 +344,9 @@ class Searcher:
 
 
 def _question(request: Request) -> Question:
-    return ("search", request.text, filters_told(request.filters), request.audience)
+    # A form sends other ends of lines than an address that somebody wrote.
+    text = request.text.replace("\r\n", "\n")
+    return ("search", text, filters_told(request.filters), request.audience)
 
 
 def _ids(ranked: Sequence[Ranked]) -> tuple[str, ...]:

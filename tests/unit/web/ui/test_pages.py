@@ -256,3 +256,18 @@ def test_a_list_is_walked_by_its_links(client: TestClient, begin: str) -> None:
         following = re.search(r'rel="next" href="([^"]+)"', page)
         path = following[1].replace("&amp;", "&") if following else ""
     assert len(seen) == len(set(seen)) == total > 10
+
+
+def test_a_long_paste_goes_on_by_a_button(client: TestClient) -> None:
+    log = "\r\n".join(
+        f"10:00:{n % 60:02} ingress 502 upstream timed out, pod OOMKilled, retry" for n in range(60)
+    )
+    first = client.post("/search", data={"q": log}).text
+    total = int(re.findall(r"data-count>(\d+)<", first)[0])
+    cursor = re.search(r'form="facets" name="cursor" value="([^"]+)"', first)
+    assert total > 10
+    assert cursor is not None
+    second = client.post("/search", data={"q": log.replace("\r\n", "\n"), "cursor": cursor[1]}).text
+    hits = r'<h3 class="hit__title"><a href="(/incidents/[^"]+)"'
+    assert not {*re.findall(hits, first)} & {*re.findall(hits, second)}
+    assert f"11–{min(20, total)} of {total}" in second
