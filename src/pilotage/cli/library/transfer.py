@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -96,9 +96,8 @@ def import_(
         if bundled:
             candidates = bundled_candidates(progress)
         else:
-            known = known_slugs(vocabulary)
             candidates = open_candidates(
-                paths, format_, progress, known=known, on_skip=lambda *one: skipped.append(one)
+                paths, format_, progress, known=known_slugs(vocabulary), on_skip=_noting(skipped)
             )
         store = open_things.enter_context(_target(app, dry_run=dry_run))
         report = Ingest(
@@ -118,6 +117,10 @@ def import_(
         say_json(_report_json(report, items, skipped, dry_run=dry_run))
     else:
         _say_report(report, items, skipped, dry_run=dry_run)
+
+
+def _noting(skipped: list[tuple[str, str]]) -> Callable[[str, str], None]:
+    return lambda name, why: skipped.append((name, why))
 
 
 def _public_only(alike: list[Likeness], store: Store) -> list[Likeness]:

@@ -59,7 +59,7 @@ def evaluate(app: App, queries: Path, worst: int, no_semantic: bool) -> None:
 
     \b
     Examples:
-      pilotage library evaluate tests/graded/queries.jsonl
+      pilotage library evaluate tests/graded/held-out.jsonl
       pilotage library evaluate mine.jsonl --no-semantic --output json
     """
     graded = read_graded(queries)
