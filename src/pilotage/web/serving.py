@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -121,7 +122,8 @@ def serve(settings: Settings, started: Callable[[Listening], None], configure: C
 def configured_app(settings: Settings, configure: Callable[[], None]) -> Starting:
     """The app of a worker process."""
     configure()
-    return Starting(functools.partial(loaded_app, settings))
+    # The folder that the workers share.
+    return Starting(functools.partial(loaded_app, settings), shared=Path(os.environ[MULTIPROCESS]) / "ready")
 
 
 def loaded_app(settings: Settings) -> FastAPI:

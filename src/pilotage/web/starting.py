@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import structlog
 from fastapi import FastAPI
@@ -40,14 +41,23 @@ class Starting:
     Args:
         make: makes the app; called on a thread.
         end: ends the server when it could not be made.
+        shared: a file that tells the workers of a server that one of them can answer. From then on a request
+            that comes to one that loads waits for it: the server as a whole has said that it is ready.
 
     Attributes:
         failure: why it could not be made; the server then ends.
     """
 
-    def __init__(self, make: Callable[[], FastAPI], end: Callable[[], None] = _end_the_server) -> None:
+    def __init__(
+        self,
+        make: Callable[[], FastAPI],
+        end: Callable[[], None] = _end_the_server,
+        shared: Path | None = None,
+    ) -> None:
         self._make = make
         self._end = end
+        self._shared = shared
+        self._tried = asyncio.Event()
         self._app: FastAPI | None = None
         self._waiting: ASGIApp = Headers(_come_back)
         self.failure: BaseException | None = None
@@ -56,10 +66,13 @@ class Starting:
         """Serves a request, or the life of the server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
-        elif self._app is None:
-            await self._waiting(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+            return
+        if self._app is None and scope.get("path") != "/healthz" and self._others_answer():
+            await self._tried.wait()
+        await (self._app or self._waiting)(scope, receive, send)
+
+    def _others_answer(self) -> bool:
+        return self._shared is not None and self._shared.exists()
 
     async def _live(self, receive: Receive, send: Send) -> None:
         ending = asyncio.Event()
@@ -78,10 +91,14 @@ class Starting:
         except BaseException as error:  # noqa: BLE001 - a boundary: told by whoever started the server
             self.failure = error
             _LOG.error("loading_failed", error=f"{type(error).__name__}: {error}")
+            self._tried.set()
             self._end()
             return
         async with app.router.lifespan_context(app):
             self._app = app
+            self._tried.set()
+            if self._shared is not None:
+                self._shared.touch()
             await ending.wait()
 
 

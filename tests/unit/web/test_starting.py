@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -56,6 +57,25 @@ def test_it_says_that_it_loads_and_then_answers() -> None:
         go_on.set()
         until(client, "/there", 200)
         assert client.get("/there").json() == "it is"
+
+
+def test_a_worker_that_loads_beside_one_that_answers_lets_requests_wait(tmp_path: Path) -> None:
+    go_on = threading.Event()
+    shared = tmp_path / "ready"
+
+    def slowly() -> FastAPI:
+        go_on.wait(30)
+        return made()
+
+    with TestClient(Starting(slowly, shared=shared)) as client:
+        assert client.get("/there").status_code == 503
+        shared.touch()
+        assert client.get("/healthz").status_code == 200
+        threading.Timer(0.05, go_on.set).start()
+        assert client.get("/there").json() == "it is"
+    with TestClient(Starting(made, shared=tmp_path / "other")) as client:
+        until(client, "/there", 200)
+    assert (tmp_path / "other").exists()
 
 
 def test_what_cannot_be_loaded_ends_the_server() -> None:
