@@ -195,7 +195,7 @@ def together(scene: Scene, one: KubeObject, other: KubeObject) -> bool:
     if (one.namespace, one.name) == (other.namespace, other.name):
         return False
     if _kept_with(one) == _kept_with(other):
-        return True
+        return bool(one.application) or folder_of(one) not in scene.index.choices
     return bool(one.namespace and other.namespace and not {one.namespace, other.namespace} <= SHARED)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePath
@@ -14,8 +14,8 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.values import as_list, as_map, as_text
 from pilotage.checks.workloads import KINDS as WORKLOADS
 
-SHARED = {"", "default"}
-"""Namespaces that tell nothing: unrelated examples share them."""
+SHARED = {"", "default", "system"}
+"""Namespaces that tell nothing: unrelated examples share them; in scaffolds `system` stands for another."""
 
 _GROUPS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -145,6 +145,16 @@ class Index:
         if first[:shorter] == second[:shorter]:
             return True
         return one.namespace == other.namespace and self._beside(one, other)
+
+    @cached_property
+    def choices(self) -> set[str]:
+        """Folders of which not all is applied, since several of their files hold the same object."""
+        found: set[str] = set()
+        for same in self._in_namespace.values():
+            if len(same) > 1:
+                folders = [file.rpartition("/")[0] for file in {one.file for one in same}]
+                found |= {folder for folder, number in Counter(folders).items() if number > 1}
+        return found
 
     def is_variant(self, one: KubeObject) -> bool:
         """Whether other files hold an object of its kind and name, too, so that one of them is chosen."""

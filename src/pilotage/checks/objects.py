@@ -17,6 +17,7 @@ from pilotage.checks.repeating import lines_of_key
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
 from pilotage.checks.yaml_places import place_of, simple_rows
 
+_PATCH_NAME = re.compile(r"(?:^|[-_.])patch", re.IGNORECASE)
 _BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
 """Where a document in block form begins."""
 
@@ -274,6 +275,11 @@ class KubeObject:
             if isinstance(reference, dict) and reference.get("controller"):
                 return as_text(reference.get("kind")), as_text(reference.get("name"))
         return None
+
+
+def is_patch_name(name: str) -> bool:
+    """Whether a file calls itself a patch: `web-patch.yaml`, and not `dispatch.yaml`."""
+    return _PATCH_NAME.search(name) is not None
 
 
 def _item_name(item: object, position: int) -> str:

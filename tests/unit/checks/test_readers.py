@@ -208,11 +208,12 @@ def test_patches_of_kustomize_are_no_objects(tmp_path: Path) -> None:
         "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
         "patches:\n- path: patch.yaml\npatchesStrategicMerge: [old.yaml, 'a: |\n  b']\n"
     )
-    for name in ("patch", "old", "real"):
-        (tmp_path / f"{name}.yaml").write_text(POD.format(name))
+    (tmp_path / "patches").mkdir()
+    for name in ("patch", "old", "real", "dispatch", "patches/unused", "web-patch"):
+        (tmp_path / f"{name}.yaml").write_text(POD.format(name.rpartition("/")[2]))
     reading = read_paths([str(tmp_path)])
-    assert keys(reading) == ["Pod real"]
-    assert reading.skipped["Kustomize patch"] == 2
+    assert keys(reading) == ["Pod dispatch", "Pod real"]
+    assert reading.skipped["Kustomize patch"] == 4
 
 
 def test_test_data_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:

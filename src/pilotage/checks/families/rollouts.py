@@ -35,8 +35,6 @@ _WAYS = {
     "webhook": "calls of the API server",
     "api": "calls of the API server",
 }
-
-
 _KEPT = (
     "Its data is on {held}, which a second pod does not share. Where the program can replicate, let it (or "
     "an operator for it) run two or more; else keep the way back short: a class of volumes that other nodes "
@@ -103,6 +101,10 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
 def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale | None) -> Answer:
     single = scale is not None and scale.least <= 1
     held = lone.volume_of_one_node(scene, workload)
+    severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
+    severity = severity.lowered() if held else severity
+    if single and severity is Severity.MEDIUM:
+        severity = Severity.LOW
     why = lone.why_alone(scene, workload, exposure) if single else ""
     if single and held and exposure.by == "service":
         why = f"{held} leaves it no other strategy, and only programs inside wait for it"
@@ -123,17 +125,9 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
         ("spec", "strategy", "type"),
         evidence=("spec.strategy.type: Recreate", f"spec.replicas: {workload.replicas}"),
         fix=fix,
-        severity=_recreate_severity(exposure, single=single, held=bool(held)),
+        severity=severity,
         related=(exposure.object,),
     )
-
-
-def _recreate_severity(exposure: Exposure, *, single: bool, held: bool) -> Severity:
-    """Lower where only programs inside wait, and where it is the volume that allows one pod at a time."""
-    severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
-    if single and (held or exposure.by == "service"):
-        return Severity.LOW
-    return severity.lowered() if held else severity
 
 
 @check(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pilotage.checks.absence import surely_absent
 from pilotage.checks.model import (
     Answer,
     Answers,
@@ -105,8 +106,8 @@ def webhook_backend_gone(scene: Scene) -> Answers:
     """
     What it does
     Looks for webhooks whose Service does not exist or selects no workload. In files it speaks up only when
-    they hold other Services of that namespace: the Service may simply be kept elsewhere. One that fails
-    open is of low severity.
+    they hold other Services, and pods, of that namespace: the Service may simply be kept elsewhere. One that
+    fails open is of low severity.
 
     Why it matters
     Every call fails. With `failurePolicy: Fail` nothing that the webhook covers can be created or changed
@@ -140,8 +141,7 @@ def _backend(scene: Scene, hook: Webhook) -> Answer:
         f"failurePolicy: {'Fail' if hook.fails_closed else 'Ignore'}",
     )
     if service is None:
-        held = any(other.namespace == namespace for other in scene.of("Service"))
-        if not scene.live and not held:
+        if not surely_absent(scene, "Service", name, one, namespace):
             return Unknown(f"{hook.name}: Service {where} is not among the files", one, path)
         message = f"`{hook.name}` calls Service {where}, which does not exist"
         return Gap(

@@ -266,7 +266,9 @@ def _folder(path: Path, into: Reading, seen: set[tuple[int, int]], reach: Reach)
     found = [one for one in _walk(path, into, reach) if _first_time(one, seen)]
     used: set[Path] = set()
     if reach.render is not None:
-        for root in roots(kustomization(one) for one in found if one.name in KUSTOMIZATIONS):
+        files = [one for one in found if one.name in KUSTOMIZATIONS]
+        into.kustomize_folders |= {str(one.parent) for one in files}
+        for root in roots(kustomization(one) for one in files):
             if render_kustomization(root, into):
                 used |= used_files(root)
     yield from (one for one in found if not used or Path(os.path.realpath(one)) not in used)

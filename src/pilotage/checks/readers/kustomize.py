@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from pilotage.checks.dialect import DialectError, load
-from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
+from pilotage.checks.objects import Document, KubeObject, Place, SourceFile, is_patch_name
 from pilotage.checks.readers.manifests import ManifestReader
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_list, as_map, as_text, dig
@@ -33,6 +33,7 @@ _LONGEST = 400
 def note_kustomization(file: SourceFile, into: Reading) -> None:
     """Keeps what a kustomization says, if a file is one; it is no object."""
     if os.path.basename(file.name) in FILES:  # noqa: PTH119 - the name may be no path of this machine
+        into.kustomize_folders.add(os.path.dirname(file.name))  # noqa: PTH120
         try:
             into.kustomizations[file.name] = as_map(load(file.text))
         except DialectError:
@@ -44,22 +45,32 @@ def drop_patches(reading: Reading) -> None:
 
     That are those of a kustomization that changes what it names, or that another one builds upon.
     """
-    if not reading.kustomizations:
+    if not reading.kustomize_folders:
         return
     found = {os.path.dirname(name): data for name, data in reading.kustomizations.items()}  # noqa: PTH120
     patches = {path for folder, data in found.items() for path in _files(folder, _patch_names(data))}
     named = {folder: set(_files(folder, _resource_names(data))) for folder, data in found.items()}
-    used = set().union(*named.values())
+    used: set[str] = set().union(*named.values())
     for folder, data in found.items():
         if os.path.normpath(folder) in used or any(data.get(key) for key in _CHANGES):
             reading.pieces |= named[folder]
     kept: list[KubeObject] = []
     for one in reading.objects:
-        if os.path.normpath(one.file) in patches:
+        file = os.path.normpath(one.file)
+        if file in patches or (file not in used and _left_over(one.file, reading.kustomize_folders)):
             reading.skipped[PATCH] += 1
         else:
             kept.append(one)
     reading.objects = kept
+
+
+def _left_over(file: str, kustomizations: Container[str]) -> bool:
+    """Whether a file lies among the patches of a Kustomize folder, whose list does not name it."""
+    folder, name = os.path.split(file)
+    above, last = os.path.split(folder)
+    return (last == "patches" and above in kustomizations) or (
+        is_patch_name(name) and folder in kustomizations
+    )
 
 
 def _files(folder: str, names: Iterable[str]) -> Iterator[str]:

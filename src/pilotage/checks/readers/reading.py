@@ -50,6 +50,7 @@ class Reading:
         documents: number of documents that were parsed.
         charts: number of Helm charts among the files.
         kustomizations: files of Kustomize that were read as they lie, by name, with what they say.
+        kustomize_folders: folders with such a file, rendered or not.
         pieces: files with objects that Kustomize completes, which it did not do here.
         ahead: documents that other processes parse meanwhile.
     """
@@ -62,6 +63,7 @@ class Reading:
     documents: int = 0
     charts: int = 0
     kustomizations: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    kustomize_folders: set[str] = field(default_factory=set)
     pieces: set[str] = field(default_factory=set)
     ahead: Ahead = field(default_factory=Ahead, repr=False)
 

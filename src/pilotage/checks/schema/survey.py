@@ -13,7 +13,7 @@ from typing import Any
 
 from pilotage.checks.index import nearest
 from pilotage.checks.model import NotApplicable, Pass
-from pilotage.checks.objects import KubeObject
+from pilotage.checks.objects import KubeObject, is_patch_name
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import crds
 from pilotage.checks.schema.published import Definitions, definitions, groups, nearest_minor, served
@@ -143,7 +143,7 @@ def _compared(one: KubeObject, data: Mapping[str, Any], shape: Struct, *, custom
 def is_piece(one: KubeObject) -> bool:
     """Whether an object is only a piece of one: a patch, by its file's name or since it names no image."""
     path = PurePath(one.file)
-    if "patch" in path.name.lower() or "patches" in path.parts:
+    if is_patch_name(path.name) or "patches" in path.parts:
         return True
     view = workload_of(one)
     return view is not None and view.partial
