@@ -6,7 +6,7 @@ from pilotage.checks.model import Severity
 from pilotage.checks.objects import Place
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
-from pilotage.checks.reports.words import summary
+from pilotage.checks.reports.words import Lang, sentence, summary, word
 from pilotage.core.text import printable
 
 _LEVELS = {
@@ -17,18 +17,19 @@ _LEVELS = {
 }
 
 
-def render(report: Report, incidents: Incidents) -> str:
+def render(report: Report, incidents: Incidents, *, lang: Lang = "en") -> str:
     """The report as workflow commands."""
     lines = []
     for finding in report.findings:
-        body = [finding.message, f"Fix: {finding.fix}"]
-        body += [f"Seen: {line}" for line in cited_lines(finding.incidents, incidents)]
-        title = f"{finding.check} ({finding.severity}): {finding.subject}"
+        body = [finding.message, f"{word('fix', lang).capitalize()}: {finding.fix}"]
+        seen = word("seen", lang).capitalize()
+        body += [f"{seen}: {line}" for line in cited_lines(finding.incidents, incidents, lang)]
+        title = f"{finding.check} ({word(finding.severity, lang)}): {finding.subject}"
         lines.append(_command(_LEVELS[finding.severity], finding.place, title, "\n".join(body)))
     for problem in report.problems:
         level = "error" if problem.grave else "notice"
-        lines.append(_command(level, problem.place, "not read", problem.message))
-    lines.append(f"pilotage check: {summary(report)}")
+        lines.append(_command(level, problem.place, word("not read", lang), sentence(problem.message, lang)))
+    lines.append(f"pilotage check: {summary(report, lang)}")
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ from pilotage.checks.model import Check, Finding, Severity
 from pilotage.checks.report import Report
 from pilotage.checks.reports.as_text import idle_lines
 from pilotage.checks.reports.incidents import Incidents, cited_lines
-from pilotage.checks.reports.words import Lang, scope, summary, word
+from pilotage.checks.reports.words import Lang, scope, sentence, summary, word
 from pilotage.core.text import printable
 
 _MOST_FILES = 60
@@ -62,6 +62,7 @@ def render(report: Report, incidents: Incidents, *, lang: Lang = "en") -> str:
         # What checks say is English in every report.
         en=Markup(' lang="en"') if lang != "en" else "",
         t=functools.partial(_word, lang),
+        say=lambda text: sentence(text, lang),
         report=report,
         groups=groups,
         files=[(number, name, count) for name, (number, count) in files.items()],
@@ -70,7 +71,7 @@ def render(report: Report, incidents: Incidents, *, lang: Lang = "en") -> str:
         tallies=_tallies(report),
         summary=summary(report, lang),
         scope=scope(report, lang),
-        idle=idle_lines(report),
+        idle=idle_lines(report, lang),
         css=Markup(_text("report.css")),  # noqa: S704 - a file of ours
         rules=Markup("\n".join(_rules(groups, len(files)))),  # noqa: S704 - numbers and severities
     )

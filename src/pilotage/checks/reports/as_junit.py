@@ -8,22 +8,23 @@ from xml.etree import ElementTree as ET
 from pilotage.checks.model import Check, Finding
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
+from pilotage.checks.reports.words import Lang, sentence, word
 from pilotage.core.text import printable
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(report: Report, incidents: Incidents) -> str:
+def render(report: Report, incidents: Incidents, *, lang: Lang = "en") -> str:
     """The report as an XML document."""
     root = ET.Element("testsuites", name="pilotage check")
     for check in report.checks.values():
-        _suite(root, check, report, incidents)
+        _suite(root, check, report, incidents, lang)
     if report.problems:
         suite = ET.SubElement(root, "testsuite", name="reading")
         for problem in report.problems:
             case = ET.SubElement(suite, "testcase", classname="reading", name=_clean(str(problem.place)))
             kind = "error" if problem.grave else "skipped"
-            ET.SubElement(case, kind, message=_clean(problem.message))
+            ET.SubElement(case, kind, message=_clean(sentence(problem.message, lang)))
         _count(suite)
     # The schema that Jenkins validates by knows no `skipped` here, and no `file` and `line` of a case.
     for name in ("tests", "failures", "errors"):
@@ -32,29 +33,31 @@ def render(report: Report, incidents: Incidents) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(root: ET.Element, check: Check, report: Report, incidents: Incidents) -> None:
+def _suite(root: ET.Element, check: Check, report: Report, incidents: Incidents, lang: Lang) -> None:
     suite = ET.SubElement(root, "testsuite", name=check.id)
     for finding in report.findings:
         if finding.check == check.id:
-            _failure(suite, finding, incidents)
+            _failure(suite, finding, incidents, lang)
     for unknown in report.unknown:
         if unknown.check == check.id:
             name = str(unknown.place) if unknown.place is not None else check.title
             case = ET.SubElement(suite, "testcase", classname=check.id, name=_clean(name))
-            ET.SubElement(case, "skipped", message=_clean(f"unknown: {unknown.why}"))
+            told = f"{word('unknown', lang)}: {sentence(unknown.why, lang)}"
+            ET.SubElement(case, "skipped", message=_clean(told))
     if len(suite) == 0:
         case = ET.SubElement(suite, "testcase", classname=check.id, name=check.title)
         tally = report.tallies.get(check.id)
         if tally is None or not tally.passed + tally.findings:
-            ET.SubElement(case, "skipped", message="not applicable: there is nothing that it looks at")
+            ET.SubElement(case, "skipped", message=word("not applicable", lang))
     _count(suite)
 
 
-def _failure(suite: ET.Element, finding: Finding, incidents: Incidents) -> None:
+def _failure(suite: ET.Element, finding: Finding, incidents: Incidents, lang: Lang) -> None:
     case = ET.SubElement(suite, "testcase", classname=finding.check, name=_clean(finding.subject))
     failure = ET.SubElement(case, "failure", type=str(finding.severity), message=_clean(finding.message))
-    lines = [str(finding.place), *finding.evidence, f"Fix: {finding.fix}"]
-    lines += [f"Seen: {line}" for line in cited_lines(finding.incidents, incidents)]
+    lines = [str(finding.place), *finding.evidence, f"{word('fix', lang).capitalize()}: {finding.fix}"]
+    seen = word("seen", lang).capitalize()
+    lines += [f"{seen}: {line}" for line in cited_lines(finding.incidents, incidents, lang)]
     failure.text = _clean("\n".join(lines))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pilotage.checks.model import Finding
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
-from pilotage.checks.reports.words import Lang, scope, summary, word
+from pilotage.checks.reports.words import Lang, scope, sentence, summary, word
 from pilotage.core.text import printable, shorten
 
 LIMIT = 60_000
@@ -60,12 +60,12 @@ def _fitting(parts: Sequence[str], room: int) -> list[str]:
 def _notes(report: Report, lang: Lang) -> Iterator[str]:
     for problem in report.problems:
         head = word("not read" if problem.grave else "skipped", lang).capitalize()
-        yield f"{head}: {_code(str(problem.place))} {_text(problem.message)}"
+        yield f"{head}: {_code(str(problem.place))} {_text(sentence(problem.message, lang))}"
     for ignore in report.idle_ignores:
         told = word("idle ignore", lang, f"`{ignore.check}`", _code(str(ignore.place))).capitalize()
-        yield f"{told}: {_text(ignore.why)}"
+        yield f"{told}: {_text(sentence(ignore.why, lang))}"
     for rule in report.idle_rules:
-        yield f"{_code(str(rule.rule.place))} {_text(rule.rule.words)}: {_text(rule.why)}"
+        yield f"{_code(str(rule.rule.place))} {_text(rule.rule.words)}: {_text(sentence(rule.why, lang))}"
 
 
 def _finding(finding: Finding, incidents: Incidents, lang: Lang) -> list[str]:

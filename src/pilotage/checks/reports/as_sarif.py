@@ -12,6 +12,7 @@ from pilotage.checks.model import Check, Finding, Severity
 from pilotage.checks.objects import Place
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
+from pilotage.checks.reports.words import Lang, sentence, word
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {
@@ -29,21 +30,20 @@ _ROOT = "%SRCROOT%"
 _RANKS = {Severity.CRITICAL: 95.0, Severity.HIGH: 75.0, Severity.MEDIUM: 50.0, Severity.LOW: 25.0}
 
 
-def render(report: Report, incidents: Incidents, *, limit: int = MOST_RESULTS) -> str:
+def render(report: Report, incidents: Incidents, *, lang: Lang = "en", limit: int = MOST_RESULTS) -> str:
     """The report as a SARIF log; of more results than the limit those of the lowest rank are left out."""
     rules = list(report.checks.values())
     numbers = {check.id: number for number, check in enumerate(rules)}
-    results = [_result(one, numbers, incidents) for one in report.findings]
+    results = [_result(one, numbers, incidents, lang) for one in report.findings]
     for ignored in report.ignored:
-        suppressed = _result(ignored.finding, numbers, incidents)
+        suppressed = _result(ignored.finding, numbers, incidents, lang)
         suppressed["suppressions"] = [
             {"kind": "external" if ignored.by_rule else "inSource", "justification": ignored.reason}
         ]
         results.append(suppressed)
-    notes = [_note(problem.message, problem.place, grave=problem.grave) for problem in report.problems]
+    notes = [_note(sentence(one.message, lang), one.place, grave=one.grave) for one in report.problems]
     if len(results) > limit:
-        left_out = len(results) - limit
-        notes.append(_note(f"{left_out} results of low rank are left out: more would be refused"))
+        notes.append(_note(word("left out", lang, len(results) - limit)))
         results.sort(key=lambda one: -float(one["rank"]))
         del results[limit:]
     log = {
@@ -55,7 +55,7 @@ def render(report: Report, incidents: Incidents, *, limit: int = MOST_RESULTS) -
                     "driver": {
                         "name": "pilotage",
                         "semanticVersion": metadata.version("pilotage"),
-                        "rules": [_rule(check, incidents) for check in rules],
+                        "rules": [_rule(check, incidents, lang) for check in rules],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -78,8 +78,8 @@ def _note(message: str, place: Place | None = None, *, grave: bool = False) -> d
     return note if place is None else note | {"locations": [_location(place)]}
 
 
-def _rule(check: Check, incidents: Incidents) -> dict[str, Any]:
-    cited = cited_lines(check.cited, incidents)
+def _rule(check: Check, incidents: Incidents, lang: Lang) -> dict[str, Any]:
+    cited = cited_lines(check.cited, incidents, lang)
     sections = "\n\n".join(f"## {name}\n\n{text}" for name, text in check.page.items())
     rule: dict[str, Any] = {
         "id": check.id,
@@ -103,9 +103,10 @@ def _rule(check: Check, incidents: Incidents) -> dict[str, Any]:
     return rule
 
 
-def _result(finding: Finding, numbers: dict[str, int], incidents: Incidents) -> dict[str, Any]:
-    lines = [finding.message, f"Fix: {finding.fix}"]
-    lines += [f"Seen: {line}" for line in cited_lines(finding.incidents, incidents)]
+def _result(finding: Finding, numbers: dict[str, int], incidents: Incidents, lang: Lang) -> dict[str, Any]:
+    lines = [finding.message, f"{word('fix', lang).capitalize()}: {finding.fix}"]
+    seen = word("seen", lang).capitalize()
+    lines += [f"{seen}: {line}" for line in cited_lines(finding.incidents, incidents, lang)]
     result: dict[str, Any] = {
         "ruleId": finding.check,
         "ruleIndex": numbers[finding.check],

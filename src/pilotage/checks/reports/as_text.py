@@ -9,7 +9,7 @@ from collections import defaultdict
 from pilotage.checks.model import Finding, Severity
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
-from pilotage.checks.reports.words import Lang, counted, scope, summary, word
+from pilotage.checks.reports.words import Lang, counted, scope, sentence, summary, word
 from pilotage.core.text import printable
 
 _RESET = "\x1b[0m"
@@ -115,15 +115,15 @@ class _Writer:
         columns = 10 if self.lang == "en" else 12
         for problem in report.problems:
             head = self.head("not read" if problem.grave else "skipped", columns)
-            self.line(f"{problem.place}: {problem.message}", "doubt", head=head)
+            self.line(f"{problem.place}: {sentence(problem.message, self.lang)}", "doubt", head=head)
         for unknown in report.unknown[:_MOST_UNKNOWN]:
             place = f"{unknown.place}: " if unknown.place is not None else ""
             head = self.head("unknown", columns)
-            self.line(f"{place}{unknown.why} [{unknown.check}]", "doubt", head=head)
+            self.line(f"{place}{sentence(unknown.why, self.lang)} [{unknown.check}]", "doubt", head=head)
         more = len(report.unknown) - _MOST_UNKNOWN
         if more > 0:
             self.line(word("more", self.lang, more), "doubt", head=self.head("unknown", columns))
-        idle = idle_lines(report)
+        idle = idle_lines(report, self.lang)
         for line in idle:
             self.line(line, "doubt", head=self.head("idle", columns))
         if report.problems or report.unknown or idle:
@@ -136,8 +136,10 @@ class _Writer:
             self.line(word("not whole", self.lang, counted(grave, "place", self.lang)), "doubt")
 
 
-def idle_lines(report: Report) -> list[str]:
+def idle_lines(report: Report, lang: Lang = "en") -> list[str]:
     """The decisions that do nothing, a line each."""
-    ignores = [f"{one.place}: ignore[{one.check}]: {one.why}" for one in report.idle_ignores]
-    rules = [f"{one.rule.place}: rule ({one.rule.words}): {one.why}" for one in report.idle_rules]
-    return ignores + rules
+    ignores = [f"{one.place}: ignore[{one.check}]: {sentence(one.why, lang)}" for one in report.idle_ignores]
+    return ignores + [
+        word("idle rule", lang, one.rule.place, one.rule.words, sentence(one.why, lang))
+        for one in report.idle_rules
+    ]

@@ -1,4 +1,4 @@
-"""Words that all forms share, in both languages. What checks and manifests say is shown as it is."""
+"""Words that all forms share, in both languages. What findings and fixes say is always English."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 
 from pilotage.checks.model import Severity
 from pilotage.checks.report import Report
+from pilotage.checks.reports.korean import korean
 
 Lang = Literal["en", "ko"]
 
@@ -69,6 +70,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "checks that ran": ("Checks that ran", "실행한 점검"),
     "passed": ("passed", "통과"),
     "does not apply": ("does not apply", "해당 없음"),
+    "not applicable": (
+        "not applicable: there is nothing that it looks at",
+        "해당 없음: 점검할 대상이 없음",
+    ),
+    "idle rule": ("{}: rule ({}): {}", "{}: 규칙 ({}): {}"),
+    "left out": (
+        "{} results of low rank are left out: more would be refused",
+        "순위가 낮은 결과 {}건 제외: 더 많으면 거부됨",
+    ),
 }
 """Key -> English, Korean."""
 
@@ -84,6 +94,11 @@ _COUNTED = {
 def word(key: str, lang: Lang = "en", *values: object) -> str:
     """A word of the table, with values in its places."""
     return WORDS[key][lang == "ko"].format(*values)
+
+
+def sentence(text: str, lang: Lang = "en") -> str:
+    """What a reader or a check said of what was not looked at."""
+    return korean(text) if lang == "ko" else text
 
 
 def counted(number: int, what: str, lang: Lang = "en") -> str:
@@ -126,5 +141,6 @@ def scope(report: Report, lang: Lang = "en") -> str:
     ):
         if number:
             parts.append(word(key, lang, number))
-    parts += [word("passed over", lang, number, why) for why, number in sorted(report.skipped.items())]
+    skipped = sorted(report.skipped.items())
+    parts += [word("passed over", lang, number, sentence(why, lang)) for why, number in skipped]
     return " · ".join(parts)

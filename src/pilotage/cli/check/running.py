@@ -179,9 +179,9 @@ def _rendered(report: Report, form: str, wishes: Wishes, house: HouseRules, *, t
     incidents = incidents_of(report.checks.values(), lang)
     # Each form needs modules that the others do not.
     render: Callable[..., str] = importlib.import_module(f"pilotage.checks.reports.as_{form}").render
-    if form in _FOR_PROGRAMS:
+    if form == "json":
         return render(report, incidents)
-    if form in _FOR_PEOPLE:
+    if form != "text":
         return render(report, incidents, lang=lang)
     width = shutil.get_terminal_size().columns if terminal else 0
     colour = terminal and "NO_COLOR" not in os.environ
