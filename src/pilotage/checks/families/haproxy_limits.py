@@ -70,7 +70,7 @@ def hp_timeouts(scene: Scene) -> Answers:
             if proxy.mode not in {"http", "tcp"} or _answers_itself(proxy):
                 continue
             if proxy.undecided:
-                yield Unknown(_PARTIAL, proxy)
+                yield from _not_told(proxy)
                 continue
             gone, long = _timeouts_of(proxy)
             if gone:
@@ -88,6 +88,12 @@ def hp_timeouts(scene: Scene) -> Answers:
 def _answers_itself(proxy: Proxy) -> bool:
     """Whether it is a page of statistics or the like, and no server of it can hang."""
     return proxy.has_servers and not proxy.servers and not proxy.config.leads
+
+
+def _not_told(proxy: Proxy) -> Answers:
+    """Of a line that HAProxy refuses the reader tells, and then nothing of the file holds."""
+    if not proxy.config.faults:
+        yield Unknown(_PARTIAL, proxy)
 
 
 def _timeouts_of(proxy: Proxy) -> tuple[list[str], list[Statement]]:

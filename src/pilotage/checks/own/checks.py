@@ -22,6 +22,7 @@ from pilotage.core.errors import InvalidInput
 _MOST_EVIDENCE = 5
 _AT_ONCE = 50
 """Objects that are sent to the process together."""
+_PIECE = "it is only a piece of an object, such as a patch: none of its containers names an image"
 
 
 @contextlib.contextmanager
@@ -114,17 +115,19 @@ def _subjects(own: OwnCheck, scene: Scene) -> Iterator[KubeObject]:
         for one in scene.of(*names):
             if kind.group is not None and one.group != kind.group:
                 continue
-            view = workload_of(one)
             # Pods of a Deployment that is looked at itself would each tell the same again.
-            if view is not None and (view.partial or scene.owner(one) is not one):
-                continue
-            yield one
+            if workload_of(one) is None or scene.owner(one) is one:
+                yield one
 
 
 def _answers(own: OwnCheck, objects: Sequence[KubeObject], scene: Scene, evaluator: Evaluator) -> Answers:
     asked: list[Asked] = []
     told: dict[int, Answer] = {}
     for number, one in enumerate(objects):
+        view = workload_of(one)
+        if view is not None and view.partial:
+            told[number] = Unknown(_PIECE, one)
+            continue
         try:
             variables = variables_of(one, scene, own.uses)
         except Unseen as error:

@@ -24,7 +24,7 @@ _CHECKS = click.option(
     type=click.Path(path_type=Path),
     help="File, folder or glob of checks of your own, beside those of pilotage.toml; repeatable.",
 )
-config_option = click.option(
+_CONFIG = click.option(
     "--config",
     type=click.Path(path_type=Path),
     help="The pilotage.toml to go by; default: the nearest one from here upwards.",
@@ -57,9 +57,13 @@ def ground_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, ground=Ground(own_files, config, no_config), **kwargs)
 
     found: Callable[..., Any] = grounded
-    for option in (_CHECKS, _NO_CONFIG, config_option):
-        found = option(found)
-    return found
+    found = config_options(found)
+    return _CHECKS(found)
+
+
+def config_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command `--config` and `--no-config`."""
+    return _CONFIG(_NO_CONFIG(command))
 
 
 def house_rules(ground: Ground) -> HouseRules:

@@ -12,7 +12,7 @@ from pilotage.checks.own.evaluation import Evaluator
 from pilotage.checks.own.reading import read_files
 from pilotage.checks.own.trying import Trial, try_checks
 from pilotage.checks.registry import all_checks
-from pilotage.cli.check.own import Ground, config_option, house_rules
+from pilotage.cli.check.own import Ground, config_options, house_rules
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
 from pilotage.cli.output import console, counted, say, say_json
 from pilotage.core.errors import NotFound
@@ -31,8 +31,8 @@ from pilotage.core.errors import NotFound
 @click.option(
     "--strict", is_flag=True, help="A check without a case for a gap and one for a pass fails, too."
 )
-@config_option
-def test(files: tuple[Path, ...], output: str, strict: bool, config: Path | None) -> int:
+@config_options
+def test(files: tuple[Path, ...], output: str, strict: bool, config: Path | None, no_config: bool) -> int:
     """Try checks of your own on the cases that stand beside them.
 
     FILES are files of checks, folders of them or globs; without any, those that pilotage.toml names. Exit
@@ -45,7 +45,7 @@ def test(files: tuple[Path, ...], output: str, strict: bool, config: Path | None
       pilotage check test our-checks.yaml
       pilotage check test team-checks/ --strict
     """
-    checks = read_files(files or _named(config), all_checks())
+    checks = read_files(files or _named(Ground(config=config, no_config=no_config)), all_checks())
     with Evaluator() as evaluator:
         prove(checks, evaluator)
         trial = try_checks(checks, evaluator)
@@ -62,8 +62,8 @@ def test(files: tuple[Path, ...], output: str, strict: bool, config: Path | None
     return EXIT_FINDINGS if trial.failed or (strict and trial.lacking) else EXIT_OK
 
 
-def _named(config: Path | None) -> tuple[Path, ...]:
-    named = house_rules(Ground(config=config)).own
+def _named(ground: Ground) -> tuple[Path, ...]:
+    named = house_rules(ground).own
     if not named:
         raise click.UsageError(
             "there are no checks to try: name files, or write own = [...] in pilotage.toml"

@@ -8,6 +8,10 @@ from pilotage.checks.haproxy.addresses import Kind, address_of
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy, haproxy_config, looks_like_haproxy
 from pilotage.checks.haproxy.healthchecks import health_check
 from pilotage.checks.objects import KubeObject, SourceFile
+from pilotage.checks.readers.assemble import assemble
+from pilotage.checks.readers.files import read_text
+from pilotage.checks.registry import all_checks
+from pilotage.checks.runner import RunSettings, run
 from pilotage.checks.texts import Text
 
 
@@ -199,3 +203,12 @@ def test_a_configuration_in_a_config_map_names_it() -> None:
 )
 def test_look(text: str, answer: bool) -> None:
     assert looks_like_haproxy(text) is answer
+
+
+def test_a_line_of_too_many_words_is_told_once() -> None:
+    reading = read_text(
+        "listen a\n bind :80\n acl x path " + "w " * 70 + "\n server s 10.0.0.1:80\n", "haproxy.cfg"
+    )
+    report = run(all_checks(), assemble(reading), RunSettings(select=("hp-*",)), reading=reading)
+    assert [one.message for one in report.problems] == ["73 words: HAProxy reads at most 64 on one line"]
+    assert not [one.why for one in report.unknown if "piece" in one.why]

@@ -227,3 +227,19 @@ def test_page_has_its_sections(evaluator: Evaluator) -> None:
     assert "`object.spec.replicas > 2`" in page["What it does"]
     assert page["Fix"] == "Do it."
     assert page["References"] == "- own.yaml:2:5"
+
+
+def test_an_object_without_what_is_asked_for_is_unknown_with_the_reason(evaluator: Evaluator) -> None:
+    bare = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2}\n"
+    image = "object.spec.template.spec.containers[0].image != 'x'"
+    _, (answer,) = asked(check(evaluator, validations=f'[{{expression: "{image}"}}]'), bare)
+    assert isinstance(answer, Unknown)
+    assert "only a piece of an object" in answer.why
+    lacking = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {}\n"
+    asks = {"kinds": "[Service]", "validations": "[{expression: \"object.spec.type != 'NodePort'\"}]"}
+    _, (answer,) = asked(check(evaluator, **asks), lacking)
+    assert isinstance(answer, Unknown)
+    assert "cannot be told: " in answer.why
+    asks["validations"] = "[{expression: \"!has(object.spec.type) || object.spec.type != 'NodePort'\"}]"
+    _, (answer,) = asked(check(evaluator, **asks), lacking)
+    assert isinstance(answer, Pass)

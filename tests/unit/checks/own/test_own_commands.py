@@ -105,6 +105,7 @@ def test_every_command_knows_the_checks_of_the_configuration(said: Call) -> None
     assert "What others publish" in said("explain", "shop-own-registry").out
     assert said("explain", "shop-own-registry", "--no-config").code == 2
     assert said("test").out == (GOLDEN / "expected.txt").read_text("utf-8")
+    assert said("test", "--no-config").code == 2
     assert "deployments" in said("role", "--select", "own").out
     assert "pilotage-shop-own-registry" in said("export", "shop-own-registry").out
     assert "pilotage-cron-overlap-unbounded" in said("export").out
