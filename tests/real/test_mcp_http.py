@@ -154,4 +154,4 @@ def test_other_methods_are_refused(address: str) -> None:
     for method in ("GET", "PUT", "PATCH", "HEAD", "DELETE"):
         refused = httpx.request(method, f"{address}/mcp", headers=PLAIN)
         assert refused.status_code == 405
-        assert refused.headers["allow"] == "POST"
+        assert refused.headers["allow"] == "OPTIONS, POST"

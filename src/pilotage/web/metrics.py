@@ -102,7 +102,7 @@ class Watching:
         async def watched(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = int(message["status"])
             await send(message)
 
         try:

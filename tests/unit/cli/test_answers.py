@@ -274,3 +274,20 @@ def test_statistics_of_one_record_read_as_one(cli: Cli) -> None:
     told = cli("stats", "component=coredns").out
     assert told.startswith("1 record, ")
     assert "1 organisation\n" in told
+
+
+@pytest.mark.parametrize("command", [["search", "coredns dns zone"], ["list"], ["topic", "year=2021"]])
+def test_every_list_goes_on_by_its_cursor(cli: Cli, command: list[str]) -> None:
+    items = {"search": "hits", "list": "items", "topic": "cases"}[command[0]]
+    whole = cli(*command, "--limit", "50", "-o", "json").json()
+    seen, cursor = [], []
+    while True:
+        part = cli(*command, "--limit", "1", *cursor, "-o", "json").json()
+        seen += [item["id"] for item in part[items]]
+        assert part["total"] == whole["total"]
+        if part["next"] is None:
+            break
+        cursor = ["--cursor", part["next"]]
+    assert seen == [item["id"] for item in whole[items]]
+    wrong = cli("search", "another question", "--cursor", "zz")
+    assert (wrong.code, "is no cursor" in wrong.err) == (2, True)

@@ -192,4 +192,6 @@ def say_part(out: Console, onward: Onward, shown: int, total: int, lang: Lang) -
     first, last = min(onward.seen + 1, onward.seen + shown), onward.seen + shown
     say(out, f"{first}–{last} of {total}" if lang == "en" else f"{total}건 중 {first}–{last}", "dim")
     if onward.next:
-        say(out, f"{'more' if lang == 'en' else '다음'}: --cursor {onward.next}", "dim")
+        # In one piece, however narrow the terminal: it is there to be copied.
+        told = f"{'more' if lang == 'en' else '다음'}: --cursor {onward.next}"
+        out.print(told, style="dim", markup=False, soft_wrap=True)
