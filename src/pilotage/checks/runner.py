@@ -74,9 +74,9 @@ def _named(checks: Mapping[str, Check], words: Iterable[str]) -> set[str]:
         hits = {one.id for one in checks.values() if fnmatch.fnmatchcase(one.id, word) or one.family == word}
         if not hits:
             known = [*checks, *{one.family for one in checks.values()}]
-            raise UnknownTerm(
-                f"'{word}' names no check", hint=did_you_mean(word, known) or "See: pilotage check list."
-            )
+            each = "Name each by itself: --select a --select b." if "," in word else ""
+            hint = each or did_you_mean(word, known) or "See: pilotage check list."
+            raise UnknownTerm(f"'{word}' names no check", hint=hint)
         found |= hits
     return found
 

@@ -97,6 +97,9 @@ def test_selection_and_severities() -> None:
     assert list(chosen(CHECKS, RunSettings(select=("first-*",)))) == ["first-check"]
     assert list(chosen(CHECKS, RunSettings(ignore=("first-check",)))) == ["second-check"]
     assert len(chosen(CHECKS, RunSettings(select=("test_runner",)))) == 2
+    with pytest.raises(UnknownTerm) as caught:
+        chosen(CHECKS, RunSettings(select=("schema,hp-*",)))
+    assert "--select a --select b" in caught.value.hint
     with pytest.raises(UnknownTerm, match="names no check") as caught:
         chosen(CHECKS, RunSettings(select=("first-chek",)))
     assert "first-check" in caught.value.hint

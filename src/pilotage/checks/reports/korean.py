@@ -155,24 +155,10 @@ SENTENCES: dict[str, str] = {
     ),
     "is 1": "1개",
     "are {}": "{}개",
+    "its pods are completed by Kustomize, which did not run": "파드를 완성하는 Kustomize가 실행되지 않음",
     "its pods may be made by something that is not here": "여기에 없는 것이 파드를 만들 수 있음",
     "{}: its matchConditions are not evaluated": "{}: matchConditions는 평가하지 않음",
     "{}: the namespace of its Service is not stated": "{}: Service의 네임스페이스가 명시되지 않음",
-    "the ConfigMap {}": "ConfigMap {}",
-    "its ConfigMap {}": "ConfigMap {}",
-    "the PriorityClass {}": "PriorityClass {}",
-    "the workload behind it": "그 뒤의 워크로드",
-    "the workload behind {}": "{} 뒤의 워크로드",
-    "its data": "데이터",
-    "its Namespace": "네임스페이스",
-    "namespace {}": "네임스페이스 {}",
-    "its configuration": "설정",
-    "its static configuration": "정적 설정",
-    "the BackendConfig that it names": "지정한 BackendConfig",
-    "a cache on each node": "노드별 캐시",
-    "the plugin": "플러그인",
-    "a resolver": "리졸버",
-    "it": "설정",
     # Checks of one's own
     "it is only a piece of an object, such as a patch: none of its containers names an image": (
         "패치처럼 객체의 일부일 뿐임: 이미지를 지정한 컨테이너가 없음"
@@ -210,7 +196,26 @@ SENTENCES: dict[str, str] = {
     # A kind, and why it could not be read
     "{}: {}": "{}: {}",
 }
-"""Pattern -> Korean; of those that fit the one with most words of its own counts."""
+"""Pattern -> Korean."""
+
+NAMES: dict[str, str] = {
+    "the ConfigMap {}": "ConfigMap {}",
+    "its ConfigMap {}": "ConfigMap {}",
+    "the PriorityClass {}": "PriorityClass {}",
+    "the workload behind it": "그 뒤의 워크로드",
+    "the workload behind {}": "{} 뒤의 워크로드",
+    "its data": "데이터",
+    "its Namespace": "네임스페이스",
+    "namespace {}": "네임스페이스 {}",
+    "its configuration": "설정",
+    "its static configuration": "정적 설정",
+    "the BackendConfig that it names": "지정한 BackendConfig",
+    "a cache on each node": "노드별 캐시",
+    "the plugin": "플러그인",
+    "a resolver": "리졸버",
+    "it": "설정",
+}
+"""What may stand in place of a name."""
 
 _DEEPEST = 4
 
@@ -228,5 +233,9 @@ def korean(text: str, depth: int = 0) -> str:
 
 @functools.cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    listed = sorted(SENTENCES.items(), key=lambda item: -len(item[0].replace("{}", "")))
-    return [(re.compile(re.escape(one).replace(r"\{\}", "(.+?)"), re.DOTALL), made) for one, made in listed]
+    # Those that begin with words of their own before those with a name first, long ones before short ones.
+    listed = sorted(SENTENCES, key=lambda one: (one.startswith("{}"), -len(one.replace("{}", ""))))
+    return [
+        (re.compile(re.escape(one).replace(r"\{\}", "(.+?)"), re.DOTALL), made)
+        for one, made in [*((one, SENTENCES[one]) for one in listed), *NAMES.items()]
+    ]

@@ -29,7 +29,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "nothing was checked": ("nothing was checked", "점검한 것이 없음"),
     "not whole": (
         "{} could not be read: the answer is not whole",
-        "읽지 못한 곳 {}: 결과가 완전하지 않음",
+        "{}을 읽지 못함: 결과가 완전하지 않음",
     ),
     "more": ("{} more; --output json lists them", "그 밖에 {}건; --output json에 모두 나옴"),
     "more not shown": ("{} more are not shown.", "{}건은 표시하지 않음."),
@@ -87,7 +87,7 @@ _COUNTED = {
     "object": "객체 {}개",
     "file": "파일 {}개",
     "check": "점검 {}개",
-    "place": "{}",
+    "place": "{}곳",
 }
 
 
