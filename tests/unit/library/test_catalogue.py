@@ -76,7 +76,6 @@ def test_a_cursor_stays_right_while_records_are_added(catalogue: Catalogue) -> N
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "nonsense",
         "%%%",
         "가나다",
