@@ -31,12 +31,14 @@ def postgres_server() -> Iterator[postgres.Server]:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.real)])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a place for a new store, once of each kind."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'library.db'}"
+        yield f"sqlite:///{tmp_path / 'library.db'}"
+        return
     running: postgres.Server = request.getfixturevalue("postgres_server")
-    return running.database()
+    with running.lent() as url:
+        yield url
 
 
 @pytest.fixture
