@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections import defaultdict
 from collections.abc import Iterable
@@ -186,6 +187,11 @@ def folder_of(one: KubeObject) -> str:
 def by_name(one: KubeObject) -> tuple[str, str, str]:
     """An order that is the same in files and in a cluster, whichever object comes first."""
     return one.namespace, one.name, one.file
+
+
+def to_be_completed(scene: Scene, one: KubeObject) -> bool:
+    """Whether Kustomize completes an object, which it did not do here: what it lacks may be added."""
+    return bool(scene.pieces) and os.path.normpath(one.file) in scene.pieces
 
 
 def together(scene: Scene, one: KubeObject, other: KubeObject) -> bool:

@@ -47,20 +47,21 @@ class ClusterGrants:
                 yield role, as_map(rule)
 
     def _bindings_of(self, workload: Workload) -> Iterator[KubeObject]:
-        """Those that name its account; of several by one name, which are variants, the nearest.
+        """Those that name its account: of its own application, else by the namespace that both state.
 
-        Where no namespace tells whose account is meant, they must be of one application.
+        Of several by one name, which are variants, the nearest.
         """
         one = workload.object
+        fitting = [
+            (binding, namespace)
+            for binding, namespace in self._bound.get(account_of(workload), ())
+            if not namespace or not one.namespace or namespace == one.namespace
+        ]
+        near = [binding for binding, _ in fitting if self._scene.index.belong(one, binding)]
         named: dict[str, list[KubeObject]] = defaultdict(list)
-        for binding, namespace in self._bound.get(account_of(workload), ()):
-            stated = namespace == one.namespace and namespace not in SHARED
-            if stated or (
-                (not namespace or not one.namespace or namespace == one.namespace)
-                and self._scene.index.belong(one, binding)
-            ):
-                named[binding.name].append(binding)
-        yield from (nearest(one, same)[0] for same in named.values())
+        for binding in near or (binding for binding, namespace in fitting if namespace not in SHARED):
+            named[binding.name].append(binding)
+        yield from (nearest(one, same)[0] for same in named.values() if one.namespace or near)
 
 
 def readable(rule: Mapping[str, Any], resources: frozenset[str]) -> list[str]:

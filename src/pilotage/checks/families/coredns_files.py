@@ -39,6 +39,13 @@ def _cluster_files(scene: Scene) -> Iterator[Corefile]:
     return (one for one in scene.configs(Corefile) if one.serves_cluster and not one.node_cache)
 
 
+def _asked_by_pods(scene: Scene) -> Iterator[Corefile]:
+    """All but those in a ConfigMap that are neither the cluster's nor a node's: servers of examples."""
+    for one in scene.configs(Corefile):
+        if one.holder is None or one.serves_cluster or one.node_cache:
+            yield one
+
+
 def _cluster_block(corefile: Corefile) -> ServerBlock:
     return next(block for block in corefile.blocks if block.serves_cluster)
 
@@ -127,10 +134,10 @@ def coredns_cache_thin(scene: Scene) -> Answers:
     References
     - https://coredns.io/plugins/cache/
     """
-    for corefile in scene.configs(Corefile):
+    for corefile in _asked_by_pods(scene):
         for block in corefile.blocks:
             handed = block.first("forward")
-            if not block.serves_cluster and (handed is None or _for_others(corefile)):
+            if not block.serves_cluster and handed is None:
                 continue
             cache = block.first("cache")
             if cache is None and block.open:
@@ -139,11 +146,6 @@ def coredns_cache_thin(scene: Scene) -> Answers:
                 yield Pass(block)
             else:
                 yield fault
-
-
-def _for_others(corefile: Corefile) -> bool:
-    """Whether a Corefile in a ConfigMap is none that pods ask: it neither serves the cluster nor a node."""
-    return corefile.holder is not None and not corefile.serves_cluster and not corefile.node_cache
 
 
 def _cache_fault(block: ServerBlock, cache: Entry | None, corefile: Corefile) -> Gap | None:
@@ -210,7 +212,7 @@ def coredns_single_upstream(scene: Scene) -> Answers:
     References
     - https://coredns.io/plugins/forward/
     """
-    for corefile in scene.configs(Corefile):
+    for corefile in _asked_by_pods(scene):
         for block in corefile.blocks:
             for number, forward in enumerate(block.all("forward")):
                 if forward.args[:1] != (".",):

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
+from pilotage.checks.absence import to_be_completed
 from pilotage.checks.families.cronjobs import settings_out_of_place
 from pilotage.checks.model import (
     ANYTHING,
@@ -382,7 +382,7 @@ def missing_required(scene: Scene) -> Answers:
     """
 
     def whole(look: Look, _: Fault) -> bool:
-        return not is_piece(look.object) and os.path.normpath(look.object.file) not in scene.pieces
+        return not is_piece(look.object) and not to_be_completed(scene, look.object)
 
     return _each(scene, Rule.REQUIRED, whole, "it is a piece of an object", _missing_gap)
 

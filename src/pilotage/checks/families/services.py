@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pilotage.checks import components
+from pilotage.checks.absence import to_be_completed
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -200,6 +201,9 @@ def service_port_undeclared(scene: Scene) -> Answers:
         lost = [item for item in named if not any(_declares(one, item[1], item[2]) for one in behind)]
         if not lost:
             yield Pass(service)
+            continue
+        if any(to_be_completed(scene, one.object) for one in behind):
+            yield Unknown("its pods are completed by Kustomize, which did not run", service)
             continue
         path, name, protocol = lost[0]
         declared = sorted(
