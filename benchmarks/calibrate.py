@@ -81,12 +81,13 @@ def gather(searcher: Searcher, queries: list[Graded]) -> list[Seen]:
     return found
 
 
-def order(seen: list[Seen], tuning: Tuning, lang: str = "") -> float:
+def order(seen: list[Seen], tuning: Tuning, lang: str = "", *, answered: bool = False) -> float:
     scores = []
     for item in seen:
         if item.graded.relevant and lang in {"", item.graded.lang}:
-            ranked = rank(item.query, item.plan, item.evidence, tuning).ranked
-            scores.append(ndcg(item.graded.relevant, [one.id for one in ranked]))
+            ranking = rank(item.query, item.plan, item.evidence, tuning)
+            listed = ranking.good if answered else ranking.ranked
+            scores.append(ndcg(item.graded.relevant, [one.id for one in listed]))
     return statistics.fmean(scores)
 
 
@@ -173,7 +174,11 @@ def loaded(folder: str, embedder: Embedder) -> Store:
 def told(name: str, seen: dict[str, list[Seen]], tuning: Tuning) -> None:
     for label, items in seen.items():
         now = [order(items, tuning, lang) for lang in ("", "en", "ko")]
-        print(f"{name}, {label}: nDCG@10 without refusals {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f}")
+        answered = [order(items, tuning, lang, answered=True) for lang in ("en", "ko")]
+        print(
+            f"{name}, {label}: nDCG@10 without refusals {now[0]:.3f}, en {now[1]:.3f}, ko {now[2]:.3f};"
+            f" as answered en {answered[0]:.3f}, ko {answered[1]:.3f}"
+        )
 
 
 def halves(files: dict[str, list[Seen]], seed: int) -> tuple[list[Seen], list[Seen]]:

@@ -13,6 +13,7 @@ _LOOKS = re.compile(
       \d{4}[-/]\d{2}[-/]\d{2}[T\ ]\d{2}:\d{2}                  # ISO time; nginx writes it with slashes
     | ^\[?(?:\w{3}\ +)?\w{3}\ +\d{1,2}\ \d{2}:\d{2}:\d{2}      # syslog, httpd
     | \[\d{2}/\w{3}/\d{4}:\d{2}:\d{2}:\d{2}                    # access log, HAProxy
+    | \b\d{2}:\d{2}:\d{2}\b | ^\[\s*\d+\.\d+\]               # seconds; the kernel's own clock
     | ^[IWEF]\d{4}\                                            # klog
     | \b(?:level|lvl|msg|ts|caller|err(?:or)?)=
     | ^\W*[{\[]\s*\{?\s*"[\w.@-]+"\s*:                         # JSON
@@ -21,7 +22,8 @@ _LOOKS = re.compile(
     | ^(?:[a-z][\w$]*\.){2,}[\w$]+(?:Exception|Error)\b        # java.net.SocketTimeoutException
     | ^\[?(?:ERROR|WARN(?:ING)?|FATAL|CRIT(?:ICAL)?|TRIGGERED|RESOLVED|ALARM)\b | ^\[(?:INFO|DEBUG|NOTICE)\]
     | ^\[(?:FIRING|RESOLVED|ALERT)[:\]] | ^\[?\#\d{3,}\b       # alert managers and pagers
-    | \[(?:emerg|alert|crit|error|warn)\]\ \d                  # nginx
+    | \[(?:emerg|alert|crit|error|warn)\]\ \d | \[(?:ERROR|WARN(?:ING)?|FATAL)\]
+    | \b[\w/-]+\.(?:go|rs|py|java|kt|rb|php|[jt]sx?):\d+\b      # a place in a source
     | "[A-Z]{3,7}\ [^"\s]*\ HTTP/\d                            # a request line
     | \b(?:\d{1,3}\.){3}\d{1,3}:\d+\b | "\w+://                # addresses with port, quoted URLs
     | ^\w[\w.-]*\[\d+\]:                                       # unit[pid]:
