@@ -10,7 +10,7 @@ import functools
 import hashlib
 import importlib
 from collections.abc import Sequence
-from importlib import metadata, resources
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class WithShipped:
     def __init__(self, embedder: Embedder, distribution: str) -> None:
         self.name = embedder.name
         self._embedder = embedder
-        self._version = metadata.version(distribution)
+        self._distribution = distribution
 
     def passages(self, texts: Sequence[str]) -> Any:
         """See `Embedder.passages`; a shipped vector is within a cosine of .9999 of the model's."""
@@ -58,6 +58,11 @@ class WithShipped:
         table["key"] = [self._key(text) for text in texts]
         table["row"] = numpy.rint(rows * (_MOST / numpy.abs(rows).max(axis=1, keepdims=True)))
         return table
+
+    @functools.cached_property
+    def _version(self) -> str:
+        # Only what makes vectors pays for its import; a search of words starts without.
+        return str(importlib.import_module("importlib.metadata").version(self._distribution))
 
     @functools.cached_property
     def _table(self) -> Any:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from pilotage.library import shipped_vectors
 from pilotage.library.bundled import bundled_candidates
 from pilotage.library.entry import passages
 from pilotage.library.record import read_record
@@ -44,7 +43,7 @@ def texts() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shipped_vectors.metadata, "version", lambda name: {"the-model": "0.2.1"}[name])
+    monkeypatch.setattr("importlib.metadata.version", lambda name: {"the-model": "0.2.1"}[name])
 
 
 def test_passages_of_a_bundled_record_do_not_ask_the_model(model: Asked, texts: list[str]) -> None:
@@ -76,7 +75,7 @@ def test_queries_go_to_the_model(model: Asked, texts: list[str]) -> None:
 def test_another_version_of_the_model_finds_nothing(
     model: Asked, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shipped_vectors.metadata, "version", lambda _: "0.2.2")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "0.2.2")
     WithShipped(model, "the-model").passages(texts)
     assert model.texts == texts
 
