@@ -211,6 +211,12 @@ def test_the_named_month_outweighs_the_year() -> None:
     assert [place.id for place in found.ranked] == ["may", "march"]
 
 
+def test_a_date_alone_is_a_look_up() -> None:
+    march = evidence("march", 1e-3, "zqmonth201903", tags=frozenset({("year", "2019")}))
+    for dates, shown in (((("2019", 3),), True), ((("2019", None),), True), ((("2019", 4),), False)):
+        assert bool(ranked(march, clues=(), dates=dates).good) == shown
+
+
 def test_the_share_of_meaning_lies_between_nothing_and_all() -> None:
     near = Evidence("a", 0.0, Likeness(0.9, 0.8, "phrase", "en"), frozenset({"quorum"}))
     far = Evidence("b", 9.0, Likeness(-0.5, -0.9, "title", "en"), frozenset({"quorum"}))
