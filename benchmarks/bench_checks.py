@@ -5,7 +5,7 @@
 
 `FOLDER` holds rendered manifests (`render_charts.py` makes them of public charts); without it our own fixtures are read.
 Every tool writes JSON with all that it finds. CPU seconds are those of the process and all its children, memory is the
-highest sum of resident memory over all of them (sampled, shared pages counted twice). `--grow` copies the folder so many
+highest sum over all of them (sampled; a page that several of them share counts once). `--grow` copies the folder so many
 times, with the name of the release changed in each copy, and runs ours alone on one folder after the other.
 """
 
@@ -25,7 +25,6 @@ from peers import PEERS, find_peers, version_of
 
 ROOT = Path(__file__).parents[1]
 OURS = Path(sys.executable).parent / "pilotage"
-PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,16 @@ def _resident(group: int) -> float:
         if entry.name.isdigit():
             try:
                 stat = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                if int(stat[2]) == group:
+                    total += _share(Path(entry.path, "smaps_rollup").read_text())
             except OSError:
                 continue
-            if int(stat[2]) == group:
-                total += int(stat[21]) * PAGE_MB
     return total
+
+
+def _share(smaps: str) -> float:
+    """The proportional memory of a process in MB: a page that several share counts for each by its part."""
+    return next((int(line.split()[1]) / 1000 for line in smaps.splitlines() if line.startswith("Pss:")), 0.0)
 
 
 def measured(command: list[str]) -> Spent:

@@ -138,7 +138,6 @@ SENTENCES: dict[str, str] = {
         "각각 다른 파일에 있는 오토스케일러 중 하나만 쓰일 수 있음"
     ),
     "several files hold {}, of which one is applied": "{}가 여러 파일에 있고, 그중 하나만 적용됨",
-    "its pods are completed by Kustomize, which did not run": "Kustomize가 파드를 완성하는데, 실행되지 않았음",
     "the tag of `{}` names no version": "`{}`의 태그에 버전이 없음",
     "the image's tag tells no version": "이미지 태그에 버전이 없음",
     "the version of `{}` cannot be read": "`{}`의 버전을 읽을 수 없음",
