@@ -28,6 +28,8 @@ _STEMMER = Stemmer("english", 0)
 _STEMMING = threading.Lock()
 """The stemmer keeps its word in itself, so two threads must not share it at one time."""
 _LONGEST = 64
+_KEPT = 50_000
+"""How many words are kept with what becomes of them: more than the common ones of a large library."""
 
 
 def fold(text: str) -> str:
@@ -38,7 +40,7 @@ def fold(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=_KEPT)
 def stem(word: str) -> str:
     """The stem of a lower-case English word; numbers and short words are left alone."""
     if len(word) <= 3 or not word.isascii() or not word.isalpha():  # noqa: PLR2004
@@ -67,7 +69,7 @@ def _latin(run: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=_KEPT)
 def word_tokens(word: str) -> tuple[str, ...]:
     """The index tokens of one word as `words` gives it."""
     return tuple(bigrams(word)) if is_hangul(word) else _latin(word)
@@ -83,7 +85,7 @@ def spelled(text: str) -> str:
     return " ".join(map(_spelled, _RUN.findall(fold(text))))
 
 
-@functools.lru_cache(maxsize=200_000)
+@functools.lru_cache(maxsize=_KEPT)
 def _spelled(word: str) -> str:
     return " ".join(word_tokens(word))
 

@@ -131,7 +131,7 @@ class Ingest:
         report = Report()
         try:
             with self.store.transaction() as writer:
-                seen: dict[str, str] = {}
+                seen: dict[int, int] = {}
                 for candidate in candidates:
                     self._take(candidate, writer, report, seen)
                 if self.dry_run:
@@ -142,7 +142,7 @@ class Ingest:
             self._complete(self.embedder)
         return report
 
-    def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: dict[str, str]) -> None:
+    def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: dict[int, int]) -> None:
         if self.strict:
             _refuse_unknown(candidate)
         document = dict(candidate.document)
@@ -206,15 +206,18 @@ def _refuse_unknown(candidate: Candidate) -> None:
             )
 
 
-def _see(record: Record, digest: str, place: str, seen: dict[str, str]) -> None:
-    """Refuses what would overwrite a record of the same import."""
-    if seen.setdefault(record.id, digest) != digest:
+def _see(record: Record, digest: str, place: str, seen: dict[int, int]) -> None:
+    """Refuses what would overwrite a record of the same import.
+
+    64-bit hashes are kept of ids and digests: an import may be of any length.
+    """
+    if seen.setdefault(hash(record.id), hash(digest)) != hash(digest):
         raise InvalidInput(
             f"{place}: the id '{record.id}' came before in this import, with other content",
             hint="Give one of them another id; nothing was imported.",
         )
     for alias in record.aliases:
-        if alias in seen and alias != record.id:
+        if hash(alias) in seen and alias != record.id:
             raise InvalidInput(
                 f"{place}: the alias '{alias}' is the id of another record of this import",
                 hint="Leave out the alias, or that record; nothing was imported.",
