@@ -137,7 +137,7 @@ SENTENCES: dict[str, str] = {
     "its autoscalers, each in a file of its own, may be alternatives": (
         "각각 다른 파일에 있는 오토스케일러 중 하나만 쓰일 수 있음"
     ),
-    "several files hold {}, of which one is applied": "{}가 여러 파일에 있고, 그중 하나만 적용됨",
+    "several files hold {}, of which one is applied": "{}: 여러 파일에 있고, 그중 하나만 적용됨",
     "the tag of `{}` names no version": "`{}`의 태그에 버전이 없음",
     "the image's tag tells no version": "이미지 태그에 버전이 없음",
     "the version of `{}` cannot be read": "`{}`의 버전을 읽을 수 없음",
@@ -153,7 +153,7 @@ SENTENCES: dict[str, str] = {
     "no definition of {}, of which there {}: name its CustomResourceDefinition with --crds": (
         "{}의 정의가 없음 ({}): --crds로 CustomResourceDefinition 지정"
     ),
-    "is 1": "1개",
+    "is one": "1개",
     "are {}": "{}개",
     "its pods are completed by Kustomize, which did not run": "파드를 완성하는 Kustomize가 실행되지 않음",
     "its pods may be made by something that is not here": "여기에 없는 것이 파드를 만들 수 있음",

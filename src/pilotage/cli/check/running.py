@@ -58,7 +58,7 @@ _OPTIONS = (
     click.option(
         "--lang",
         type=click.Choice(["en", "ko"]),
-        help="Language of the fixed words and of the incidents; default: that of the locale.",
+        help="Language; what findings and fixes say is English. Default: that of the locale.",
     ),
     click.option(
         "--fail-on",

@@ -83,6 +83,11 @@ def test_names_stay_and_parts_are_told_in_korean() -> None:
     assert told == (
         "점검할 수 있는 것이 없음: 파일 2개, 쿠버네티스 객체 없음, 렌더링하지 않은 템플릿으로 보이는 곳 1곳"
     )
+    told = korean(
+        "no definition of Thing a.example/v1, of which there is one: "
+        "name its CustomResourceDefinition with --crds"
+    )
+    assert told == "Thing a.example/v1의 정의가 없음 (1개): --crds로 CustomResourceDefinition 지정"
     assert korean("NetworkPolicy: not permitted") == "NetworkPolicy: 권한 없음"
     assert korean("something that nobody says") == "something that nobody says"
 
