@@ -17,7 +17,7 @@ from pilotage.library.importers.model import Candidate
 from pilotage.library.ingest import Ingest
 from pilotage.library.search.answer import Answer
 from pilotage.library.search.engine import Request, Searcher
-from pilotage.library.search.query import Query
+from pilotage.library.search.query import INVISIBLE, Query
 from pilotage.library.search.semantic import SemanticSearch
 from pilotage.library.stores.protocol import Filters
 from rig import stores
@@ -105,8 +105,8 @@ def check_facets(answer: Answer) -> None:
 
 def check_words(answer: Answer, query: Query) -> None:
     named = {mention.term.slug for mention in query.mentions}
-    # Blanks and breaks of any kind part words, other control characters are as if they were not there.
-    typed = {word for part in query.raw.split() for word in words(printable(part))}
+    # Blanks and breaks of any kind part words, what is not seen is as if it were not there.
+    typed = {word for part in query.raw.split() for word in words(printable(INVISIBLE.sub("", part)))}
     for used in answer.used:
         known = used in named or set(words(used)) <= typed or bool(answer.corrections)
         # A Korean word is used without its particle.

@@ -20,7 +20,8 @@ _OPERATOR = re.compile(
 )
 _BREAKS = re.compile(r"[\x0b-\x0d\x1c-\x1f\x85]")
 """Line breaks other than the usual one: they part words, where other control characters are dropped."""
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+"""Characters of no width, as copied text holds them within words: they are as if they were not there."""
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _TEXT_FIELDS = {"title", "제목"}
 _KOREAN_FIELDS = {
@@ -111,7 +112,7 @@ def parse_query(
         UnknownTerm: `field:value` with a value, or a mistyped field, that does not exist.
         InvalidInput: an operator that there is not, such as `-title:…`.
     """
-    text, clipped = clip(printable(_INVISIBLE.sub("", _BREAKS.sub(" ", raw))))
+    text, clipped = clip(printable(INVISIBLE.sub("", _BREAKS.sub(" ", raw))))
     if is_pasted(text):
         query = Query(raw=raw, pasted=True, clipped=clipped)
         return _with_words(query, without_noise(text), lexicon)
