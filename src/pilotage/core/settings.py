@@ -18,6 +18,7 @@ from typing import Any
 import platformdirs
 
 from pilotage.core.errors import ConfigError
+from pilotage.core.paths import is_file
 from pilotage.core.text import did_you_mean, kind_of, nearest
 
 PREFIX = "PILOTAGE_"
@@ -26,6 +27,8 @@ NOT_SETTINGS = frozenset({"PILOTAGE_REQUIRE_REAL"})
 """Variables of ours that are no settings: read by the tests only."""
 TABLES_OF_OTHERS = frozenset({"checks"})
 """Tables of the file that are no settings: `[checks]` holds the house rules of a team."""
+_DAY = 86_400
+"""SQLite counts the milliseconds in 31 bits, and with more than they hold would not wait at all."""
 
 
 def default_store() -> str:
@@ -49,7 +52,7 @@ class StoreSettings:
         },
     )
     busy_seconds: float = _setting(
-        60.0, "How long a writer waits for another one before it gives up, in seconds.", above=0
+        60.0, "How long a writer waits for another one before it gives up, in seconds.", above=0, most=_DAY
     )
 
 
@@ -204,13 +207,13 @@ def _example(section: str) -> str:
 
 def _of_file() -> Iterator[_Said]:
     path = Path(FILE)
-    if not path.is_file():
+    if not is_file(path):
         return
     # Most have no such file, and its reader takes as long to import as the rest of this module.
     tomllib = importlib.import_module("tomllib")
     try:
         table = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{FILE}: {error}", hint="Mend the file, or move it away.") from error
     except OSError as error:
         raise ConfigError(
@@ -280,8 +283,8 @@ def _limit(value: Any, limits: Mapping[str, Any]) -> None:
     among = limits.get("among")
     if among is not None and value not in among:
         raise ValueError(f"is one of {', '.join(one for one in among if one)}, not {value!r}")
-    if "above" in limits and not value > limits["above"]:
-        raise ValueError(f"must be above {limits['above']}, not {value}")
+    if "above" in limits and not limits["above"] < value <= limits["most"]:
+        raise ValueError(f"must be above {limits['above']} and at most {limits['most']}, not {value}")
     if "least" in limits and not limits["least"] <= value <= limits["most"]:
         raise ValueError(f"must be {limits['least']} to {limits['most']}, not {value}")
 
@@ -313,7 +316,7 @@ def _whole(value: Any) -> int:
 def _number(value: Any) -> float:
     try:
         found = math.nan if isinstance(value, bool) else float(value)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"must be a number, not {value!r}") from error
     if not math.isfinite(found):
         raise ValueError(f"must be a number, not {value!r}")

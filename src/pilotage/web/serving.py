@@ -76,8 +76,8 @@ def listen(settings: Settings) -> Listening:
         taken = socket.create_server((str(place[0]), port), family=family, backlog=_BACKLOG)
     except PermissionError as error:
         raise Refused(f"may not listen on port {port}", hint="Ports below 1024 need more rights.") from error
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
             hint = "Name another one with --port, or --port 0 for a free one."
             raise OutsideError(f"port {port} of {host} is in use", hint=hint) from error
         raise UserError(f"cannot listen on '{host}'", hint="Name an address of this machine.") from error

@@ -19,7 +19,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "option": (["search", "x", "--limt", "3"], "'--limit'"),
     "limit": (["search", "x", "--limit", "0"], "--limit"),
     "output": (["search", "x", "--output", "xml"], "json"),
-    "language": (["search", "x", "--lang", "fr"], "'en', 'ko'"),
+    "language": (["search", "x", "--lang", "fr"], "takes en, ko"),
     "facet": (["list", "componnent=coredns"], "'component'"),
     "slug": (["list", "component=cordns"], "coredns"),
     "no facet": (["list", "coredns"], "facet=value"),

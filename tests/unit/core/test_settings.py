@@ -122,6 +122,9 @@ def test_a_section_in_a_variable_is_json_and_its_single_keys_beat_it(monkeypatch
         ('[library]\nsemantic = "maybe"\n', "true or false"),
         ("nothing = 1\n", "no setting 'nothing'"),
         ("[other]\na = 1\n", "no setting 'other'"),
+        ("[store]\nbusy_seconds = " + "9" * 400 + "\n", "must be a number"),
+        ("[store]\nbusy_seconds = " + "9" * 5_000 + "\n", "digits"),
+        ("[store]\nbusy_seconds = 1e9\n", "at most 86400"),
     ],
 )
 def test_a_wrong_file_names_file_and_key(text: str, said: str, elsewhere: Path) -> None:

@@ -7,10 +7,10 @@ from a small pool; when the server went away in the meantime, the call is begun 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import conninfo
@@ -33,6 +33,9 @@ SCHEMA = "pilotage"
 WRITER_LOCK = int.from_bytes(b"PILG", "big")
 """Key of the advisory lock that the one writer holds."""
 _CONNECT_SECONDS = 10
+_HOST = r"(?:\[[0-9a-fA-F:.%]+\]|[^:/?#@\[\],]*)(?::\d*)?"
+_PLACE = re.compile(rf"{_HOST}(?:,{_HOST})*(?:/[^/?#@]*)?")
+_USER = re.compile(r"[^/?#@:]*(?::[^/]*)?")
 _BATCH = 200
 
 _AGAIN = "Try again; what was committed before is safe."
@@ -278,10 +281,17 @@ class PostgresDoor:
 
 
 def without_password(url: str) -> str:
-    """The address as messages may show it: no password, no parameters."""
-    parts = urlsplit(url)
-    user, mark, host = parts.netloc.rpartition("@")
-    return urlunsplit((parts.scheme, user.partition(":")[0] + mark + host, parts.path, "", ""))
+    """The address as messages may show it: no password, no parameters.
+
+    A password may hold what ends a part of an address, and then stands where no password is looked for: what
+    is not plainly user, hosts and database is not shown at all.
+    """
+    scheme, _, rest = url.partition("://")
+    place = rest.partition("?")[0]
+    user, mark, where = place.rpartition("@")
+    if not _PLACE.fullmatch(where) or not _USER.fullmatch(user) or (not mark and "@" in rest):
+        return f"{scheme}://…"
+    return f"{scheme}://{user.partition(':')[0]}{mark}{where}"
 
 
 def _parameters(url: str, shown: str) -> dict[str, Any]:

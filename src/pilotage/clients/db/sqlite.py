@@ -7,6 +7,7 @@ a power cut may take back transactions that had been acknowledged.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import time
@@ -29,6 +30,7 @@ from pilotage.core.errors import (
     StoreGone,
     StoreReadOnly,
 )
+from pilotage.core.paths import is_absent, is_file, is_folder
 
 _CACHE_KIB = 32_768
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
@@ -105,6 +107,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _uri(path: Path) -> str:
+    """The path as SQLite takes it: two slashes at its beginning would be read as the name of a host."""
+    return ("file://" if path.is_absolute() else "file:") + quote(os.fsencode(path))
 
 
 class SqliteSession:
@@ -317,9 +324,10 @@ class SqliteDoor:
             pool.give(connection)
 
     def _find(self, *, create: bool) -> None:
-        if self._path.is_dir():
+        if is_folder(self._path):
             raise ConfigError(f"{self._path} is a folder, not a store", hint="Name a file in it.")
-        if self._path.exists():
+        # One that cannot be looked at is opened, which tells why it cannot.
+        if not is_absent(self._path):
             return
         if not create:
             raise NotFound(
@@ -327,7 +335,7 @@ class SqliteDoor:
                 hint=f"`pilotage library import --bundled --store {self._path}` makes one.",
             )
         folders = [self._path.parent, *self._path.parent.parents]
-        self._made = [self._path, *(folder for folder in folders if not folder.exists())]
+        self._made = [self._path, *(folder for folder in folders if is_absent(folder))]
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -341,7 +349,7 @@ class SqliteDoor:
         try:
             return self._checked(application_id)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & _PRIMARY not in _UNOPENED or not self._path.exists():
+            if error.sqlite_errorcode & _PRIMARY not in _UNOPENED or not is_file(self._path):
                 raise _our_error(error, self.address) from error
             return self._probe_read_only(application_id)
         except sqlite3.Error as error:
@@ -356,7 +364,7 @@ class SqliteDoor:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & _PRIMARY not in _UNOPENED:
                     raise
-                if log.exists() and log.stat().st_size:
+                if is_file(log) and log.stat().st_size:
                     raise StoreReadOnly(
                         f"{self.address}: the log beside the file cannot be read in a read-only folder",
                         hint="Open the store once where its folder can be written: that folds the log in.",
@@ -387,7 +395,7 @@ class SqliteDoor:
 
     def _connect_untranslated(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file:{quote(str(self._path))}?{self._mode}",
+            f"{_uri(self._path)}?{self._mode}",
             uri=True,
             timeout=self._busy_seconds,
             isolation_level=None,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pilotage.core.errors import ConfigError, MissingExtra
+from pilotage.core.paths import at_home
 from pilotage.library.stores.protocol import Store
 from pilotage.library.stores.sqlite import open_sqlite
 from pilotage.library.terms import Vocabulary, load_vocabulary
@@ -56,7 +57,7 @@ def _path(url: str) -> Path:
     text = url.removeprefix(_SQLITE)
     if text in {"", "/", ":memory:"} or text.startswith("sqlite:"):
         raise ConfigError(f"'{url}' names no file", hint="Write sqlite:///PATH, or just a path.")
-    return Path(text).expanduser()
+    return at_home(text)
 
 
 def _open_postgres(
