@@ -12,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
 from importlib.metadata import version
@@ -35,7 +36,7 @@ _OVERHEAD_BYTES = 1024
 
 
 class FirstSeen:
-    """When this process first saw the present data version: a `Last-Modified` that is never too early.
+    """When this process first saw the present data version.
 
     Args:
         clock: seconds since 1970.
@@ -47,12 +48,20 @@ class FirstSeen:
         self._seen: dict[Audience, tuple[int, int]] = {}
 
     def at(self, audience: Audience, number: int) -> int:
-        """The moment, in whole seconds, rounded up, so that a change within the same second is not missed."""
+        """The moment, in whole seconds, rounded up."""
         with self._lock:
             held = self._seen.get(audience)
             if held is None or held[0] != number:
                 held = self._seen[audience] = (number, int(self._clock()) + 1)
             return held[1]
+
+    def told(self, at: int) -> int:
+        """A moment as `Last-Modified` tells it: never one to come.
+
+        Of two versions of one second both have the same moment. As long as that second lasts its beginning is
+        told, so that nobody who has the first takes it for the second.
+        """
+        return min(at, int(self._clock()))
 
 
 class Versions:
@@ -136,10 +145,15 @@ class Caching:
 
     Everything an answer depends on is in its ETag: data version, audience, address, language, theme, host,
     release. The tag is weak: the same answer may be compressed or not.
+
+    Args:
+        app: what makes the answers.
+        patience_seconds: how long a request waits for another one that is making the same answer.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, patience_seconds: float = 10.0) -> None:
         self.app = app
+        self._patience_seconds = patience_seconds
         self._answers = Answers()
         self._first = FirstSeen()
         self._versions = Versions()
@@ -155,9 +169,10 @@ class Caching:
         store = doors_of(request).catalogue.store
         number = await self._versions.now(store, audience)
         etag = _etag(request, audience, number)
+        changed = self._first.at(audience, number)
         marks = {
             "ETag": etag,
-            "Last-Modified": formatdate(self._first.at(audience, number), usegmt=True),
+            "Last-Modified": formatdate(self._first.told(changed), usegmt=True),
             "Cache-Control": "no-cache" if audience == "public" else "private, no-cache",
         }
         key = f"{etag} {'gzip' in request.headers.get('accept-encoding', '')}"
@@ -168,7 +183,7 @@ class Caching:
                 scope["route"] = known.route
             await _not_modified(send, marks)
             return
-        sender = _Sender(send, marks, lambda: _unchanged(request.headers, marks))
+        sender = _Sender(send, marks, lambda: _unchanged(request.headers, changed))
         kept = await self._kept(key)
         if kept is not None:
             scope["route"] = kept.route
@@ -176,31 +191,38 @@ class Caching:
             await sender({"type": "http.response.body", "body": kept.body})
             return
         made = self._being_made[key] = asyncio.Event()
+
+        def whole(body: bytes) -> None:
+            # Those who wait for this answer need not wait for the one who reads it.
+            self._answers.put(key, Kept(sender.headers, body, scope.get("route")))
+            made.set()
+
+        sender.whole = whole
         try:
             await self.app(scope, receive, sender)
         finally:
             made.set()
             if self._being_made.get(key) is made:
                 del self._being_made[key]
-        if sender.whole is not None:
-            self._answers.put(key, Kept(sender.headers, sender.whole, scope.get("route")))
 
     async def _kept(self, key: str) -> Kept | None:
-        """An answer that was kept, after the one who is making it has finished."""
+        """An answer that was kept, once the one who is making it has it."""
         found = self._answers.get(key)
         making = self._being_made.get(key)
         if found is None and making is not None:
-            await making.wait()
+            # One that comes in many parts is as slow as its first reader: for that nobody waits long.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(making.wait(), self._patience_seconds)
             found = self._answers.get(key)
         return found
 
 
 class _Sender:
-    """Sends an answer on with its validators, and keeps a copy of it when it is small.
+    """Sends an answer on with its validators.
 
     Attributes:
         headers: as they were before.
-        whole: the body when all of it came and it is small.
+        whole: is told the body when all of it came and it is small, before the last of it is sent.
     """
 
     def __init__(self, send: Send, marks: dict[str, str], unchanged: Callable[[], bool]) -> None:
@@ -211,7 +233,7 @@ class _Sender:
         self._size = 0
         self._silent = False
         self.headers: list[tuple[bytes, bytes]] = []
-        self.whole: bytes | None = None
+        self.whole: Callable[[bytes], None] = lambda _: None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -241,7 +263,7 @@ class _Sender:
             return
         self._parts.append(body)
         if not message.get("more_body", False):
-            self.whole = b"".join(self._parts)
+            self.whole(b"".join(self._parts))
 
 
 def _etag(request: Request, audience: Audience, number: int) -> str:
@@ -268,7 +290,7 @@ def _tag_known(headers: ReadHeaders, etag: str) -> bool:
     return any(tag.strip().removeprefix("W/") == bare for tag in headers.get("if-none-match", "").split(","))
 
 
-def _unchanged(headers: ReadHeaders, marks: dict[str, str]) -> bool:
+def _unchanged(headers: ReadHeaders, changed: int) -> bool:
     """Whether a client that gave no tag of ours has the answer (RFC 9110, section 13.2.2)."""
     tags = headers.get("if-none-match")
     if tags is not None:
@@ -277,8 +299,8 @@ def _unchanged(headers: ReadHeaders, marks: dict[str, str]) -> bool:
     if since is None:
         return False
     try:
-        return parsedate_to_datetime(since) >= parsedate_to_datetime(marks["Last-Modified"])
-    except (ValueError, TypeError):
+        return parsedate_to_datetime(since).timestamp() >= changed
+    except (ValueError, TypeError, OverflowError):
         return False
 
 

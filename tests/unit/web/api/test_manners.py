@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
+from email.utils import formatdate
 from typing import Any
 
+import httpx
 import pytest
 import structlog
 from fastapi import FastAPI
@@ -178,7 +181,7 @@ def test_validators(client: TestClient, store: Store) -> None:
             assert again.content == b""
             assert again.headers["etag"] == etag
             assert set(again.headers["vary"].split(", ")) == set(first.headers["vary"].split(", "))
-        since = {"if-modified-since": first.headers["last-modified"]}
+        since = {"if-modified-since": formatdate(time.time() + 2, usegmt=True)}
         assert client.get(path, headers=since).status_code == 304
         assert client.get(path, headers=since | {"if-none-match": '"other"'}).status_code == 200
         assert client.get(path, headers={"if-modified-since": "yesterday"}).status_code == 200
@@ -234,7 +237,7 @@ def test_kept_answers_have_bounded_room() -> None:
     assert sum(answers.get(str(number)) is not None for number in range(100)) == 4
 
 
-def test_last_modified_is_never_too_early() -> None:
+def test_last_modified_is_never_too_early_nor_to_come() -> None:
     now = 1_000.9
     seen = FirstSeen(lambda: now)
     first = seen.at("public", 1)
@@ -243,6 +246,12 @@ def test_last_modified_is_never_too_early() -> None:
     assert seen.at("public", 1) == first
     assert seen.at("public", 2) > first
     assert seen.at("all", 1) == seen.at("public", 2)
+    told = seen.told(seen.at("public", 2))
+    assert told <= now
+    # A second change within the same second: who has the first is not told that nothing changed.
+    assert told < seen.at("public", 3)
+    now = 2_001.0
+    assert seen.told(seen.at("public", 3)) == seen.at("public", 3)
 
 
 def test_the_same_answer_is_made_once_for_many(app: FastAPI) -> None:
@@ -256,8 +265,6 @@ def test_the_same_answer_is_made_once_for_many(app: FastAPI) -> None:
         return {"calls": calls}
 
     async def ask() -> list[int]:
-        import httpx
-
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             found = await asyncio.gather(*(client.get("/slow") for _ in range(10)))
@@ -265,6 +272,43 @@ def test_the_same_answer_is_made_once_for_many(app: FastAPI) -> None:
 
     with structlog.testing.capture_logs():
         assert asyncio.run(ask()) == [1] * 10
+
+
+def test_nobody_waits_for_a_slow_reader_of_the_same_answer(app: FastAPI) -> None:
+    class Slow(httpx.AsyncBaseTransport):
+        """The app, with a client that reads nothing until somebody else has the answer."""
+
+        def __init__(self) -> None:
+            self.sent = asyncio.Event()
+            self.others = asyncio.Event()
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            async def patient(scope: Any, receive: Any, send: Any) -> None:
+                async def slowly(message: Any) -> None:
+                    if message["type"] == "http.response.body":
+                        self.sent.set()
+                        await asyncio.wait_for(self.others.wait(), 30)
+                    await send(message)
+
+                await app(scope, receive, slowly)
+
+            return await httpx.ASGITransport(patient).handle_async_request(request)
+
+    async def ask() -> tuple[bytes, bytes]:
+        slow = Slow()
+        async with (
+            httpx.AsyncClient(transport=slow, base_url="http://127.0.0.1") as one,
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as other,
+        ):
+            first = asyncio.create_task(one.get(f"{API}/vocabulary"))
+            await asyncio.wait_for(slow.sent.wait(), 30)
+            second = await asyncio.wait_for(other.get(f"{API}/vocabulary"), 30)
+            slow.others.set()
+            return (await first).content, second.content
+
+    with structlog.testing.capture_logs():
+        first, second = asyncio.run(ask())
+    assert first == second
 
 
 def test_health(client: TestClient, store: Store) -> None:
