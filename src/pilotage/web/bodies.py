@@ -46,14 +46,17 @@ async def read_parts(request: Request, body: bytes, known: Collection[str]) -> d
     except MultiPartException as error:
         raise InvalidInput("the body is not the form that its type names", hint=hint) from error
     found: dict[str, bytes] = {}
-    for name, value in form.multi_items():
-        if name not in known:
-            raise InvalidInput(f"the form has no part '{name[:60]}'", hint=did_you_mean(name, known) or hint)
-        if name in found:
-            raise InvalidInput(f"the form has the part '{name}' twice", hint=hint)
-        if isinstance(value, UploadFile):
-            found[name] = await value.read()
-            await value.close()
-        else:
-            found[name] = value.encode("utf-8", "surrogateescape")
+    try:
+        for name, value in form.multi_items():
+            if name not in known:
+                near = did_you_mean(name[:60], known)
+                raise InvalidInput(f"the form has no part '{name[:60]}'", hint=near or hint)
+            if name in found:
+                raise InvalidInput(f"the form has the part '{name}' twice", hint=hint)
+            if isinstance(value, UploadFile):
+                found[name] = await value.read()
+            else:
+                found[name] = value.encode("utf-8", "surrogateescape")
+    finally:
+        await form.close()
     return found

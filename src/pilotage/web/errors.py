@@ -11,7 +11,7 @@ import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -243,6 +243,9 @@ class Boundary:
                 raise
             response = await _foreseen(Request(scope), error)
             await response(scope, receive, send)
+        except ClientDisconnect:
+            # Whoever asked has gone before the question was whole: nobody is left to be answered.
+            return
         except Exception as error:
             # The boundary: a fault of ours must still end in one clear answer.
             _LOG.error(

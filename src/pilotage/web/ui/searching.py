@@ -25,7 +25,7 @@ from pilotage.web.ui.problems import said
 from pilotage.web.ui.rendering import Renderer, View
 from pilotage.web.ui.routing import Found, Page
 from pilotage.web.ui.routing import endpoint as page_endpoint
-from pilotage.web.ui.state import PAGE, State, facet_words
+from pilotage.web.ui.state import MOST_TERMS, PAGE, State, facet_words
 
 SHOWN = (
     "component", "symptom", "root_cause", "contributing", "organisation", "year", "domain", "detection",
@@ -36,6 +36,7 @@ FIRST = 5
 """How many values of a facet are shown before the fold."""
 LIST = 20
 MOST_POSTED = 1_000_000
+_MOST_FIELDS = 200
 _NEWEST = 5
 _HAZARDS = 12
 
@@ -252,7 +253,11 @@ def _from_address(view: View) -> Found | Response:
 
 def _from_form(body: bytes) -> Page:
     def page(view: View) -> Found | Response:
-        values = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=200)
+        try:
+            values = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+        except ValueError as error:
+            hint = f"A search has at most {MOST_TERMS} facet terms."
+            raise InvalidInput(f"the form has more than {_MOST_FIELDS} fields", hint=hint) from error
         return _page(view, values)
 
     return page

@@ -164,6 +164,14 @@ def test_a_form_that_is_too_long_is_refused(client: TestClient) -> None:
     assert answer.status_code == 413
 
 
+def test_a_form_with_too_many_fields_is_refused_in_words(client: TestClient) -> None:
+    form = "&".join(f"a{number}=1" for number in range(201))
+    for lang, said in (("en", "more than 200 fields"), ("ko", "200개보다 많다")):
+        answer = client.post("/search", content=form, headers=PAGE | {"accept-language": lang})
+        assert answer.status_code == 400
+        assert said in answer.text
+
+
 def test_a_fragment_is_the_list_alone(client: TestClient) -> None:
     answer = client.get("/search?q=ingress&fragment=1", headers=PAGE)
     assert "<html" not in answer.text

@@ -113,7 +113,7 @@ def test_the_way_to_what_was_meant() -> None:
         ("/incidents?facet=red", 400),
         ("/incidents?cursor=x", 400),
         ("/topics?facet=component:corends", 400),
-        ("/statistics?facet=component:corends", 200),
+        ("/statistics?facet=component:corends", 400),
         ("/search?q=a&cursor=x", 400),
         ("/search?q=component:corends", 400),
         ("/search?q=-title:x", 400),
