@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -122,13 +123,13 @@ def year_bars(
     """Incidents by year, years without any drawn as such; `part` marks a share of each bar."""
     if not counts:
         return Bars(width_, height, height, (), ())
-    years = range(int(min(counts)), int(max(counts)) + 1)
-    values = [counts.get(str(year), 0) for year in years]
-    marked = [(part or {}).get(str(year), 0) for year in years]
+    years = [f"{year:04}" for year in range(int(min(counts)), int(max(counts)) + 1)]
+    values = [counts.get(year, 0) for year in years]
+    marked = [(part or {}).get(year, 0) for year in years]
     step = (width_ - 26) / len(years)
-    every = max(1, -(-34 // int(step or 1)))
+    every = math.ceil(34 / step)
     labels = [
-        ("’" + str(year)[2:] if step < 36 else str(year)) if place % every == 0 or step > 20 else ""  # noqa: PLR2004
+        ("’" + year[2:] if step < 36 else year) if place % every == 0 or step > 20 else ""  # noqa: PLR2004
         for place, year in enumerate(years)
     ]
     return _bars(values, labels, width_, height, marked)
