@@ -81,7 +81,7 @@ HOSTILE = record(
     org="Evil & <Inc>",
     org_slug="evil",
     date="2020-01-01",
-    summary={"en": "A \x1b[2J summary about gremlins.", "ko": "그렘린 \x1b[2J 이야기."},
+    summary={"en": "A \x1b[2J summary \ufffe about gremlins.", "ko": "그렘린 \x1b[2J 이야기."},
 )
 WITHDRAWN = record(
     "acme-2019-01-01-retold",

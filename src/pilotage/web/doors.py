@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
@@ -15,6 +16,7 @@ from pilotage.web.checking import Offer, shipped
 
 LANG_COOKIE = "lang"
 THEME_COOKIE = "theme"
+_WEIGHT = re.compile(r";\s*q=([01](?:\.\d{0,3})?)\s*$", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,13 @@ class Doors:
 
     def audience(self, authorization: str | None) -> Audience:
         """Whose records a request may see: `all` with the right token, else `public`."""
-        token = self.settings.web.token
+        # A token that comes from a file often ends in a line break.
+        token = self.settings.web.token.strip().encode("utf-8", "surrogateescape")
         if not token or not authorization:
             return "public"
         scheme, _, given = authorization.partition(" ")
         # Compared in constant time, so that the token cannot be guessed byte by byte.
-        right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), token.encode())
+        right = hmac.compare_digest(given.strip().encode("latin-1", "replace"), token)
         return "all" if scheme.lower() == "bearer" and right else "public"
 
 
@@ -60,10 +63,17 @@ def language_of(connection: HTTPConnection) -> Lang:
     asked = connection.query_params.get("lang") or connection.cookies.get(LANG_COOKIE) or ""
     if asked in LANGS:
         return "ko" if asked == "ko" else "en"
-    for part in connection.headers.get("accept-language", "").split(","):
-        tag = part.split(";")[0].strip().lower()
+    listed = connection.headers.get("accept-language", "").lower().split(",")
+    for part in sorted(filter(_weight, listed), key=_weight, reverse=True):
+        tag = part.strip()
         if tag.startswith("ko"):
             return "ko"
         if tag.startswith("en"):
             return "en"
     return "en"
+
+
+def _weight(part: str) -> float:
+    """How much a language of `Accept-Language` is wanted (RFC 9110, section 12.4.2); 0: not at all."""
+    found = _WEIGHT.search(part)
+    return float(found[1]) if found else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ from pilotage.web.doors import doors_of
 
 ENTRIES = 50
 """Number of records in the Atom feed."""
+_NOT_XML = re.compile("[\ufffe\uffff]")
+"""What XML 1.0 has no character for, beside what `printable` takes away."""
 _ATOM = "http://www.w3.org/2005/Atom"
 _BEGINNING = "1970-01-01T00:00:00+00:00"
 _IN_MEMORY_BYTES = 4 * 1024 * 1024
@@ -136,7 +139,7 @@ def _chunks(made: BinaryIO) -> Iterator[bytes]:
 
 
 def _add(parent: ET.Element, name: str, text: str) -> None:
-    ET.SubElement(parent, name).text = printable(text)
+    ET.SubElement(parent, name).text = _NOT_XML.sub("", printable(text))
 
 
 def _text(text: dict[str, str | None] | None, lang: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 
@@ -15,4 +15,6 @@ def next_link(request: Request, found: Mapping[str, Any]) -> dict[str, str]:
     if following is None:
         return {}
     pairs = [(key, value) for key, value in request.query_params.multi_items() if key != "cursor"]
-    return {"Link": f'<{request.url.path}?{urlencode([*pairs, ("cursor", following)])}>; rel="next"'}
+    return {
+        "Link": f'<{quote(request.scope["path"])}?{urlencode([*pairs, ("cursor", following)])}>; rel="next"'
+    }

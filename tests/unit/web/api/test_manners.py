@@ -274,6 +274,60 @@ def test_the_same_answer_is_made_once_for_many(app: FastAPI) -> None:
         assert asyncio.run(ask()) == [1] * 10
 
 
+def test_a_client_that_goes_away_is_no_fault_of_ours(app: FastAPI) -> None:
+    async def leave(path: str) -> list[Any]:
+        sent: list[Any] = []
+        told = iter(
+            [{"type": "http.request", "body": b"q=dns", "more_body": True}, {"type": "http.disconnect"}]
+        )
+
+        async def receive() -> Any:
+            return next(told)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": []}
+        await app(scope, receive, send)
+        return sent
+
+    with structlog.testing.capture_logs() as logs:
+        for path in (f"{API}/checks/run", "/search", "/checks/try"):
+            assert asyncio.run(leave(path)) == []
+    assert [entry["event"] for entry in logs] == ["request"] * 3
+
+
+def test_the_address_of_the_next_part_may_have_any_name_in_it(client: TestClient, store: Store) -> None:
+    put(
+        store,
+        [record(f"x-2024-01-0{n}-a", "A", "가", date=f"2024-01-0{n}", org_slug="엘라스틱") for n in (1, 2)],
+    )
+    for path in (f"{API}/organisations/엘라스틱", "/organisations/엘라스틱.json"):
+        first = client.get(f"{path}?limit=1")
+        assert first.status_code == 200
+        second = client.get(first.links["next"]["url"])
+        shown = [answer.json()["incidents"]["items"][0]["id"] for answer in (first, second)]
+        assert shown == ["x-2024-01-02-a", "x-2024-01-01-a"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "lang"),
+    [
+        ("ko", "ko"),
+        ("ko-KR,ko;q=0.9,en;q=0.8", "ko"),
+        ("en;q=0.5,ko", "ko"),
+        ("ko;q=0.2, en;q=0.7", "en"),
+        ("ko;q=0, fr", "en"),
+        ("fr", "en"),
+        ("ko;q=x", "ko"),
+        (";;,q=,ko", "ko"),
+    ],
+)
+def test_the_language_that_is_wanted_most(reader: TestClient, accepted: str, lang: str) -> None:
+    told = reader.get(f"{API}/vocabulary", headers={"accept-language": accepted})
+    assert told.headers["content-language"] == lang
+
+
 def test_nobody_waits_for_a_slow_reader_of_the_same_answer(app: FastAPI) -> None:
     class Slow(httpx.AsyncBaseTransport):
         """The app, with a client that reads nothing until somebody else has the answer."""
@@ -363,11 +417,22 @@ def test_a_wrong_or_missing_token_is_public(store: Store) -> None:
         (TOKEN, f"Basic {TOKEN}"),
         ("", "Bearer "),
         ("", "Bearer x"),
+        (" \n", "Bearer "),
+        (" \n", "Bearer  \n"),
     ):
         with structlog.testing.capture_logs(), client_of(make_app(store, token=token)) as client:
             answer = client.get(f"{API}/search", headers={"authorization": header})
             assert answer.status_code == 200
             assert answer.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize("token", ["from-a-file\n", " spaced ", "열려라 참깨"])
+def test_a_token_may_be_any_text(store: Store, token: str) -> None:
+    header = b"Bearer " + token.strip().encode()
+    with structlog.testing.capture_logs(), client_of(make_app(store, token=token)) as client:
+        answer = client.get(f"{API}/vocabulary", headers={b"authorization": header})
+        assert answer.headers["cache-control"] == "private, no-cache"
+        assert client.get(f"{API}/vocabulary").headers["cache-control"] == "no-cache"
 
 
 def test_mcp_refuses_in_our_words(client: TestClient) -> None:
