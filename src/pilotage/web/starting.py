@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import structlog
@@ -86,15 +87,16 @@ class Starting:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _load_and_last(self, ending: asyncio.Event) -> None:
-        try:
-            app = await run_in_threadpool(self._make)
-        except BaseException as error:  # noqa: BLE001 - a boundary: told by whoever started the server
-            self.failure = error
-            _LOG.error("loading_failed", error=f"{type(error).__name__}: {error}")
-            self._tried.set()
-            self._end()
-            return
-        async with app.router.lifespan_context(app):
+        async with AsyncExitStack() as life:
+            try:
+                app = await run_in_threadpool(self._make)
+                await life.enter_async_context(app.router.lifespan_context(app))
+            except BaseException as error:  # noqa: BLE001 - a boundary: told by whoever started the server
+                self.failure = error
+                _LOG.error("loading_failed", error=f"{type(error).__name__}: {error}")
+                self._tried.set()
+                self._end()
+                return
             self._app = app
             self._tried.set()
             if self._shared is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -84,8 +85,18 @@ def test_what_cannot_be_loaded_ends_the_server() -> None:
     def broken() -> FastAPI:
         raise RuntimeError("no model")
 
-    starting = Starting(broken, ended.set)
-    with TestClient(starting) as client:
-        assert ended.wait(30)
-        assert client.get("/readyz").status_code == 503
-    assert str(starting.failure) == "no model"
+    def unable() -> FastAPI:
+        @asynccontextmanager
+        async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+            raise RuntimeError("no session")
+            yield
+
+        return FastAPI(lifespan=lifespan)
+
+    for make, why in ((broken, "no model"), (unable, "no session")):
+        ended.clear()
+        starting = Starting(make, ended.set)
+        with TestClient(starting) as client:
+            assert ended.wait(30)
+            assert client.get("/readyz").status_code == 503
+        assert str(starting.failure) == why
