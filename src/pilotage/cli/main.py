@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import importlib
 import itertools
@@ -21,6 +22,7 @@ from pilotage.core.text import printable
 
 EXIT_OK, EXIT_FINDINGS, EXIT_USAGE, EXIT_OUTSIDE, EXIT_SAFETY = 0, 1, 2, 3, 4
 _INTERRUPTED = 130
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 GROUPS = {
     "library": ("pilotage.cli.library.group:library", "Incident reports: search, read, import, export."),
@@ -106,19 +108,29 @@ def _run(args: list[str]) -> int:
         _say(error.message, error.hint, error.code, as_json=as_json)
         return exit_code(error)
     except (_ReaderGone, BrokenPipeError):
-        # What is left to flush goes nowhere, so that the interpreter does not complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_the_rest_go()
         return EXIT_OK
     except Exception as error:  # noqa: BLE001 - the boundary: a fault of ours must still end in one clear message
-        traceback.print_exc(file=sys.stderr)
-        _say(
-            f"{type(error).__name__}: {error}",
-            "This is a fault of Pilotage; please report it.",
-            "bug",
-            as_json=as_json,
-        )
+        _failed(error, as_json=as_json)
         return EXIT_OUTSIDE
     return result if isinstance(result, int) else EXIT_OK
+
+
+def _let_the_rest_go() -> None:
+    # What is left to flush goes nowhere, so that the interpreter does not complain at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _failed(error: Exception, *, as_json: bool) -> None:
+    # A file that was opened by name is named in the error; this is our standard output.
+    if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+        _let_the_rest_go()
+        message = f"standard output cannot be written: {error.strerror}"
+        _say(message, "Make room there, or write elsewhere.", OutsideError.code, as_json=as_json)
+        return
+    traceback.print_exc(file=sys.stderr)
+    message = f"{type(error).__name__}: {error}"
+    _say(message, "This is a fault of Pilotage; please report it.", "bug", as_json=as_json)
 
 
 def _wants_json(args: Sequence[str]) -> bool:

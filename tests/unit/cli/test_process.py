@@ -50,6 +50,22 @@ def test_a_reader_that_goes_is_no_error(store: str, arguments: list[str]) -> Non
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [["list"], ["list", "-o", "json"]], ids=" ".join)
+def test_an_output_without_room_is_told_as_that(store: str, arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "library", *arguments, "--store", store],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 3
+    assert done.stderr.count(b"standard output cannot be written: No space left on device") == 1
+    assert b"Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_script(shell: str) -> None:
     done = subprocess.run(
