@@ -143,26 +143,33 @@ def as_constants(intercept: float, slopes: np.ndarray) -> tuple[Regression, Regr
     own[KNOWN] = 0.0
     own[OWN_OF_PASTES] += slopes[count + 1 :]
     return (
-        Regression(round(intercept, 2), Signals(*slopes[:count].round(2).tolist())),
-        Regression(round(intercept + float(slopes[count]), 2), Signals(*own.round(2).tolist())),
+        Regression(0.5, round(intercept, 2), Signals(*slopes[:count].round(2).tolist())),
+        Regression(0.5, round(intercept + float(slopes[count]), 2), Signals(*own.round(2).tolist())),
     )
 
 
 def table(seen: dict[str, list[Seen]], tuning: Tuning) -> None:
-    """What each threshold refuses, as a search would: look-ups by keyword are never refused."""
-    print(f"  {'refuse below':<14}" + "".join(f"{name:>24}" for name in seen))
-    for threshold in np.arange(0.3, 0.75, 0.05):
-        cells = []
-        for items in seen.values():
-            tried = replace(tuning, refuse_below=float(threshold))
-            refused = [
-                (bool(one.graded.relevant), not rank(one.query, one.plan, one.evidence, tried).good)
-                for one in items
-            ]
-            right = statistics.fmean(no for answer, no in refused if not answer)
-            wrong = statistics.fmean(no for answer, no in refused if answer)
-            cells.append(f"{f'right {right:.2f} wrong {wrong:.3f}':>24}")
-        print(f"  {threshold:<14.2f}" + "".join(cells))
+    """What each threshold refuses of typed queries and of pastes, as a search would: look-ups by keyword never."""
+    for pasted in (False, True):
+        asked = {name: [one for one in items if one.query.pasted == pasted] for name, items in seen.items()}
+        print(f"  {'pastes' if pasted else 'typed':<14}" + "".join(f"{name:>24}" for name in asked))
+        for threshold in np.arange(0.1, 0.65, 0.05):
+            cells = [f"{refusals(items, tuning, float(threshold)):>24}" for items in asked.values()]
+            print(f"  {threshold:<14.2f}" + "".join(cells))
+
+
+def refusals(items: list[Seen], tuning: Tuning, threshold: float) -> str:
+    tried = replace(
+        tuning,
+        typed=replace(tuning.typed, refuse_below=threshold),
+        pasted=replace(tuning.pasted, refuse_below=threshold),
+    )
+    refused: dict[bool, list[bool]] = {True: [], False: []}
+    for one in items:
+        found = rank(one.query, one.plan, one.evidence, tried)
+        refused[bool(one.graded.relevant)].append(not found.good)
+    right, wrong = (statistics.fmean(refused[answer] or [0.0]) for answer in (False, True))
+    return f"right {right:.2f} wrong {wrong:.3f}"
 
 
 def loaded(folder: str, embedder: Embedder) -> Store:
@@ -197,7 +204,7 @@ def halves(files: dict[str, list[Seen]], seed: int) -> tuple[list[Seen], list[Se
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = ("calibration", "wide-fit", "held-out", "wide-judge")
+    names = ("calibration", "wide-fit", "held-out", "wide-judge", "second-judge", "wide-lines")
     parser.add_argument("--files", type=Path, nargs="+", default=[GRADED / f"{name}.jsonl" for name in names])
     parser.add_argument("--seed", type=int, default=20261130)
     parser.add_argument("--weights", action="store_true", help="choose the weights of the order as well")

@@ -12,7 +12,7 @@ from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer, Hit, Why
 from pilotage.library.search.explaining import Explainer
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
-from pilotage.library.search.plan import Plan, make_plan, plan_tokens
+from pilotage.library.search.plan import Plan, as_typed, make_plan, plan_tokens
 from pilotage.library.search.query import Query, parse_query, refuse_unreadable
 from pilotage.library.search.ranking import (
     WORDS_ALONE,
@@ -32,6 +32,7 @@ from pilotage.library.stores.protocol import (
     Filters,
     Frequencies,
     Match,
+    Phrase,
     Store,
     Stored,
     Tag,
@@ -148,7 +149,29 @@ class Searcher:
         if ":" in text:
             facets = self.store.facets(Filters(withdrawn=True), audience)
             known |= {facet: set(values) | known.get(facet, set()) for facet, values in facets.items()}
-        return parse_query(text, self.vocabulary, self.lexicon, known)
+        return self._loosened(parse_query(text, self.vocabulary, self.lexicon, known), audience)
+
+    def _loosened(self, query: Query, audience: Audience) -> Query:
+        """The query without the demand of phrases that no record holds, unless it asks for nothing else.
+
+        Messages quote names (`calling webhook "policy-a" …`), and a name of one's own is in no report.
+        """
+        demanded = {token for phrase in query.require for token in phrase}
+        if not demanded or all(demanded.issuperset(word.tokens) for word in query.words):
+            return query
+        held = {phrase for phrase in query.require if self._is_held(phrase, audience)}
+        return replace(
+            query,
+            require=tuple(phrase for phrase in query.require if phrase in held),
+            corrections=tuple(
+                (f'"{typed}"', typed)
+                for typed in (as_typed(phrase, query) for phrase in query.require if phrase not in held)
+            ),
+        )
+
+    def _is_held(self, phrase: Phrase, audience: Audience) -> bool:
+        match = Match(groups=((1.0, (phrase,)),), require=(phrase,))
+        return bool(self.store.match(match, Filters(withdrawn=True), audience, limit=1))
 
     def _frequencies(self, wanted: Sequence[str]) -> Frequencies:
         """Frequencies are kept as long as the store stays as it is: common words are dear to count."""

@@ -100,7 +100,7 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         counts: of `plan_tokens(query)`.
         lexicon: for the correction of words that no record holds.
     """
-    corrections: list[tuple[str, str]] = []
+    corrections = list(query.corrections)
     kept = _informing(query, counts)
     groups: dict[float, list[Phrase]] = {}
     covered = _positions(query)
@@ -129,7 +129,7 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         title=query.title,
     )
     used = [word.text for word in kept] + [term.slug for term in terms]
-    used += [_as_typed(phrase, query) for phrase in _demands(query)]
+    used += [as_typed(phrase, query) for phrase in _demands(query)]
     return Plan(
         match,
         tuple(_clues(query, kept, counts, dict(corrections), lexicon)),
@@ -160,7 +160,8 @@ def _demands(query: Query) -> tuple[Phrase, ...]:
     return query.title if query.words or query.mentions else (*query.title, *query.require)
 
 
-def _as_typed(phrase: Phrase, query: Query) -> str:
+def as_typed(phrase: Phrase, query: Query) -> str:
+    """A demanded phrase as it stands in the query."""
     typed = [word for word in words(query.raw) if set(word_tokens(word)) <= set(phrase)]
     return " ".join(dict.fromkeys(typed)) or " ".join(phrase)
 
@@ -247,7 +248,7 @@ def _clues(
     for phrase in _demands(query):
         having = min(counts.of.get(token, 0) for token in phrase)
         found.append(
-            Clue(_as_typed(phrase, query), phrase, (), idf(counts.records, having), float(having > 0))
+            Clue(as_typed(phrase, query), phrase, (), idf(counts.records, having), float(having > 0))
         )
     distinct = {tuple(term.slug for term in clue.concepts) or clue.text: clue for clue in reversed(found)}
     return list(distinct.values())[::-1]

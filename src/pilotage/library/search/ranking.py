@@ -78,10 +78,12 @@ class Regression:
     """A logistic regression that turns signals into a confidence.
 
     Attributes:
+        refuse_below: confidence below which the answer is "no good match".
         intercept: the log-odds without any signal.
         slopes: what each signal adds to them.
     """
 
+    refuse_below: float
     intercept: float
     slopes: Signals
 
@@ -94,30 +96,26 @@ class Tuning:
         weights: of the order.
         typed: how sure a typed query's answer is.
         pasted: how sure a paste's is; all logs share words, so the same coverage means less.
-        refuse_below: confidence below which the answer is "no good match".
         tail: share of the best score below which a candidate is not among the good ones.
     """
 
     weights: Weights
     typed: Regression
     pasted: Regression
-    refuse_below: float
     tail: float
 
 
 WORDS_ALONE = Tuning(
     weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.15, named=0.05),
-    typed=Regression(-8.87, Signals(4.58, 0.13, 2.50, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
-    pasted=Regression(-10.45, Signals(0.90, 1.07, 0.0, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
-    refuse_below=0.4,
-    tail=0.3,
+    typed=Regression(0.4, -8.87, Signals(4.58, 0.13, 2.50, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
+    pasted=Regression(0.3, -10.45, Signals(0.90, 1.07, 0.0, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
+    tail=0.2,
 )
 WORDS_AND_MEANING = Tuning(
-    weights=Weights(lexical=0.45, semantic=1.1, breadth=0.9, coverage=0.3, named=0.05),
-    typed=Regression(-14.66, Signals(4.62, 0.88, 1.04, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
-    pasted=Regression(-17.42, Signals(3.28, 1.26, 0.0, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
-    refuse_below=0.5,
-    tail=0.5,
+    weights=Weights(lexical=0.45, semantic=0.5, breadth=0.6, coverage=0.3, named=0.05),
+    typed=Regression(0.35, -14.66, Signals(4.62, 0.88, 1.04, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
+    pasted=Regression(0.2, -17.42, Signals(3.28, 1.26, 0.0, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
+    tail=0.4,
 )
 
 
@@ -196,13 +194,14 @@ def rank(query: Query, plan: Plan, evidence: Sequence[Evidence], tuning: Tuning)
     weighed.sort(key=lambda pair: (-pair[0].score, pair[0].id))
     ranked = tuple(place for place, _ in weighed)
     signals = _signals(query, plan, *weighed[0])
-    confidence = confidence_of(signals, tuning.pasted if query.pasted else tuning.typed)
+    judge = tuning.pasted if query.pasted else tuning.typed
+    confidence = confidence_of(signals, judge)
     if query.require or query.title:
         # Quoted phrases and titles are demands of the query itself; what meets them is not guessed at.
         return Ranking(ranked, 1.0, signals, ranked)
     if _is_look_up(query, plan, *weighed[0]):
-        confidence = max(confidence, tuning.refuse_below)
-    if confidence < tuning.refuse_below:
+        confidence = max(confidence, judge.refuse_below)
+    if confidence < judge.refuse_below:
         return Ranking(ranked, confidence, signals, ())
     floor = tuning.tail * ranked[0].score
     return Ranking(ranked, confidence, signals, tuple(item for item in ranked if item.score >= floor))

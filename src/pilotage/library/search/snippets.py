@@ -111,7 +111,7 @@ def snippets(pieces: Pieces, weights: Mapping[str, float], lang: Lang, *, most: 
     Args:
         pieces: of what matched.
         weights: token of the query -> how much it says.
-        lang: preferred language; the other one is shown where only it matched.
+        lang: preferred language; of a field, the other one is shown where only that matched.
         most: number of snippets; each from another field.
     """
     scores: dict[int, float] = defaultdict(float)
@@ -124,11 +124,16 @@ def snippets(pieces: Pieces, weights: Mapping[str, float], lang: Lang, *, most: 
         if score
     ]
     found.sort()
+    preferred: dict[str, Piece] = {}
+    for _, place in found:
+        if pieces.items[place].lang == lang:
+            preferred.setdefault(pieces.items[place].field, pieces.items[place])
     chosen: dict[str, Snippet] = {}
     for _, place in found:
-        piece = pieces.items[place]
-        if piece.field in chosen:
+        field = pieces.items[place].field
+        if field in chosen:
             continue
+        piece = preferred.get(field, pieces.items[place])
         marks = _marks(piece, weights)
         if marks:
             chosen[piece.field] = _cut(piece.field, piece.lang, piece.text, marks)

@@ -184,6 +184,18 @@ def test_a_quoted_phrase_must_be_there(store: Store) -> None:
     assert ids(ask(store, '"certificate expired"')) == []
 
 
+def test_a_quoted_name_that_no_record_holds_is_words_beside_other_words(store: Store) -> None:
+    searcher = Searcher(store)
+    query = searcher.understand('expired certificate "shop-frontend-7"', "public")
+    assert query.require == ()
+    assert query.corrections == (('"shop frontend 7"', "shop frontend 7"),)
+    ranking = searcher.rank(query, searcher.plan(query), query.filters, "public")
+    assert ranking.ranked[0].id == "cert-2020"
+    # What a record holds is still asked for, and a phrase by itself is all that was asked.
+    assert ids(ask(store, 'haproxy "expired certificate"')) == ["cert-2020"]
+    assert ids(ask(store, '"shop-frontend-7"')) == []
+
+
 def test_the_title_alone_cannot_exclude(store: Store) -> None:
     with pytest.raises(InvalidInput, match="excluded from the title alone") as caught:
         ask(store, "certificate -title:expired")

@@ -56,7 +56,7 @@ def test_the_best_comes_first_and_ties_go_by_id() -> None:
 def test_what_covers_little_of_the_query_is_refused() -> None:
     found = ranked(evidence("a", 2.0, "lost"), clues=(ALIEN, QUORUM, LOST))
     assert found.good == ()
-    assert found.confidence < WORDS_ALONE.refuse_below
+    assert found.confidence < WORDS_ALONE.typed.refuse_below
     assert [place.id for place in found.ranked] == ["a"]
 
 
