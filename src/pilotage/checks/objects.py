@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pilotage.checks.dialect import Position, compose, literal_line, position_of
-from pilotage.checks.repeating import lines_of_key
+from pilotage.checks.repeating import lines_of_key, same_each_time
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
 from pilotage.checks.yaml_places import place_of, simple_rows
 
@@ -121,6 +121,10 @@ class Document:
     def lines_of_key(self, path: KeyPath) -> list[int]:
         """The lines at which a key stands; more than one where a mapping names it twice."""
         return [line + self.line - 1 for line in lines_of_key(_nodes(self), path)]
+
+    def same_each_time(self, path: KeyPath) -> bool:
+        """Whether the same value stands under a key each time that the mapping names it."""
+        return same_each_time(_nodes(self), path)
 
     def literal_begin(self, path: KeyPath) -> Position | None:
         """Where the lines of a text begin that is written as a literal block (`|`); None for another form."""

@@ -47,6 +47,16 @@ def repeated_keys(value: Any, path: KeyPath = ()) -> Iterator[KeyPath]:
 
 def lines_of_key(node: Any, path: KeyPath) -> list[int]:
     """The lines at which a key stands, from 1, within the text of the nodes."""
+    return [key.start_mark.line + 1 for key, _ in _pairs(_holder(node, path)) if key.value == path[-1]]
+
+
+def same_each_time(node: Any, path: KeyPath) -> bool:
+    """Whether the same value stands under a key each time, so that nothing is lost."""
+    found = [_written(value) for key, value in _pairs(_holder(node, path)) if key.value == path[-1]]
+    return all(value == found[0] for value in found)
+
+
+def _holder(node: Any, path: KeyPath) -> Any:
     for part in path[:-1]:
         if isinstance(part, int):
             node = (
@@ -54,7 +64,15 @@ def lines_of_key(node: Any, path: KeyPath) -> list[int]:
             )
         else:
             node = next((value for key, value in reversed(_pairs(node)) if key.value == part), None)
-    return [key.start_mark.line + 1 for key, _ in _pairs(node) if key.value == path[-1]]
+    return node
+
+
+def _written(node: Any) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return [(_written(key), _written(value)) for key, value in node.value]
+    if isinstance(node, yaml.SequenceNode):
+        return [_written(item) for item in node.value]
+    return node.tag, node.value
 
 
 def _pairs(node: Any) -> list[tuple[Any, Any]]:

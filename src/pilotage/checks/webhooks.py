@@ -78,6 +78,11 @@ class Webhook:
             or self.data.get("matchConditions")
         )
 
+    @property
+    def opts_in(self) -> bool:
+        """Whether it is asked only about what bears a label, or about namespaces that are named."""
+        return opts_in(self.namespace_selector) or opts_in(self.object_selector)
+
     def rule_for(self, group: str, resource: str) -> KeyPath | None:
         """The way to the first rule that covers creating or updating a resource (`pods`, `nodes/status`)."""
         for position, rule in enumerate(self.rules):
@@ -95,6 +100,14 @@ def _covers(resources: list[Any], resource: str) -> bool:
     if sub:
         return bool({resource, f"{name}/*", f"*/{sub}", "*/*"} & {as_text(one) for one in resources})
     return bool({name, "*", "*/*"} & {as_text(one) for one in resources})
+
+
+def opts_in(selector: Mapping[str, Any]) -> bool:
+    """Whether a selector takes only objects that bear a label, so that nothing is covered by accident."""
+    if selector.get("matchLabels"):
+        return True
+    expressions = [item for item in as_list(selector.get("matchExpressions")) if isinstance(item, dict)]
+    return any(as_text(item.get("operator")) in {"In", "Exists"} for item in expressions)
 
 
 def webhooks_of(configuration: KubeObject) -> Iterator[Webhook]:

@@ -300,8 +300,8 @@ def nginx_no_admission(scene: Scene) -> Answers:
     all proxies made it the end of every route.
 
     Fix
-    Switch the webhook on (`controller.admissionWebhooks` of the chart), with two replicas or more of the
-    controller, and a NetworkPolicy that lets only the API server reach its port.
+    Switch the webhook on (`controller.admissionWebhooks` of ingress-nginx's own chart), with two replicas or
+    more of the controller, and a NetworkPolicy that lets only the API server reach its port.
 
     References
     - https://kubernetes.github.io/ingress-nginx/how-it-works/#avoiding-outage-from-wrong-configuration

@@ -111,7 +111,7 @@ def duplicate_key(scene: Scene) -> Answers:
     """
     What it does
     Looks in YAML for mappings that name a key twice: two `resources:` in one container, two `env:`, one label
-    twice. Fields that guard are of high severity.
+    twice. Fields that guard are of high severity; where the same value stands each time, it is low.
 
     Why it matters
     kubectl takes the last one and says nothing. What stands under the first is lost, though it reads as if
@@ -142,15 +142,22 @@ def duplicate_key(scene: Scene) -> Answers:
 
 
 def _twice_gap(one: KubeObject, document: Document, path: KeyPath) -> Gap:
-    lines = document.lines_of_key((*one.prefix, *path))
+    way = (*one.prefix, *path)
+    lines = document.lines_of_key(way)
     stands = ", ".join(str(line) for line in lines)
     return Gap(
         one,
         f"`{path[-1]}` stands {_times(len(lines))} in {words.level(path[:-1])}, and only the last one counts",
         path,
         evidence=(f"{dotted(path)}: lines {stands}",),
-        severity=Severity.HIGH if is_guard(path[-1]) or path[-1] in _HOLDERS else None,
+        severity=_twice_severity(path[-1], same=document.same_each_time(way)),
     )
+
+
+def _twice_severity(key: str | int, *, same: bool) -> Severity:
+    if same:
+        return Severity.LOW
+    return Severity.HIGH if is_guard(key) or key in _HOLDERS else Severity.MEDIUM
 
 
 def _times(count: int) -> str:

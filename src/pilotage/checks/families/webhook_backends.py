@@ -38,7 +38,8 @@ def webhook_single(scene: Scene) -> Answers:
     """
     What it does
     Follows each webhook with `failurePolicy: Fail` to its Service and on to the workload, and looks for
-    fewer than two replicas. Where the webhook covers pods, it is of high severity, else of medium.
+    fewer than two replicas. Where the webhook covers pods that nobody chose, it is of high severity, else of
+    medium.
 
     Why it matters
     Every restart, every eviction and every lost node is a time in which the objects that it covers cannot
@@ -73,11 +74,15 @@ def webhook_single(scene: Scene) -> Answers:
             alone.setdefault(id(workload), (workload, scales[0][1].least, []))[2].append(hook)
     for workload, least, hooks in alone.values():
         # Those that cover pods are told first: their absence is the worst.
-        yield _single_gap(sorted(hooks, key=lambda one: one.rule_for("", "pods") is None), workload, least)
+        yield _single_gap(sorted(hooks, key=lambda one: not _stops_pods(one)), workload, least)
+
+
+def _stops_pods(hook: Webhook) -> bool:
+    return hook.rule_for("", "pods") is not None and not hook.opts_in
 
 
 def _single_gap(hooks: list[Webhook], workload: KubeObject, least: int) -> Gap:
-    pods = hooks[0].rule_for("", "pods") is not None
+    pods = _stops_pods(hooks[0])
     more = f" and {len(hooks) - 1} more, which fail closed" if len(hooks) > 1 else ", which fails closed"
     return Gap(
         workload,

@@ -21,7 +21,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
-from pilotage.checks.webhooks import KINDS, NAMESPACE_NAME, Webhook
+from pilotage.checks.webhooks import KINDS, NAMESPACE_NAME, Webhook, opts_in
 
 JETSTACK = "jetstack-2019-09-05-opa-webhook-gke-master-upgrade"
 KYVERNO = "dfds-2022-08-03-kyverno-webhook-fail-closed"
@@ -74,14 +74,6 @@ def _covers_namespace(scene: Scene, hook: Webhook, namespace: str) -> Confidence
         return None
     others = {as_text(dig(item, "key")) for item in as_list(hook.namespace_selector.get("matchExpressions"))}
     return Confidence.MEDIUM if known is None and others - {NAMESPACE_NAME, ""} else Confidence.HIGH
-
-
-def _opts_in(selector: Mapping[str, Any]) -> bool:
-    """Whether a selector takes only objects that bear a label, so that nothing is covered by accident."""
-    if selector.get("matchLabels"):
-        return True
-    expressions = [item for item in as_list(selector.get("matchExpressions")) if isinstance(item, dict)]
-    return any(as_text(item.get("operator")) in {"In", "Exists"} for item in expressions)
 
 
 def _evidence(hook: Webhook, path: KeyPath) -> tuple[str, ...]:
@@ -139,7 +131,7 @@ def _catch_all(scene: Scene, hook: Webhook) -> Answer:
     rule = _rule(hook, _VITAL)
     if not hook.fails_closed or rule is None:
         return Pass(one)
-    if _opts_in(hook.object_selector):
+    if opts_in(hook.object_selector):
         return NotApplicable(one, f"{hook.name} takes only objects that bear a label")
     sure = _covers_namespace(scene, hook, SYSTEM)
     if sure is None:
@@ -244,7 +236,7 @@ def _covers_backend(scene: Scene, hook: Webhook) -> bool:
     service = scene.webhook_service(hook)
     workloads = scene.workloads_of(service) if service is not None else []
     if not workloads:
-        return not _opts_in(hook.object_selector)
+        return not opts_in(hook.object_selector)
     return any(selects(hook.object_selector, workload.pod_labels) for workload in workloads)
 
 
@@ -342,7 +334,7 @@ def _on_leases(scene: Scene, hook: Webhook) -> Answer:
     if path is None:
         return Pass(hook.object)
     sure = _covers_namespace(scene, hook, SYSTEM)
-    if sure is None or _opts_in(hook.object_selector) or hook.data.get("matchConditions"):
+    if sure is None or opts_in(hook.object_selector) or hook.data.get("matchConditions"):
         return NotApplicable(hook.object, f"{hook.name} is narrowed by a selector or a condition")
     told = _catch_all(scene, hook)
     if isinstance(told, Gap) and told.path == path:
