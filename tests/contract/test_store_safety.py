@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.core.errors import ConfigError, NotFound, StoreBusy, StoreTooNew
+from pilotage.core.errors import ConfigError, NotFound, StoreBusy, StoreCorrupt, StoreTooNew
 from pilotage.library.stores import meta, migrating
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Match
@@ -126,6 +126,14 @@ def test_a_newer_store_is_refused_and_left_alone(store, store_url):
     with pytest.raises(StoreTooNew):
         put(store, new(document(2)))
     assert store.count(EVERY, "all") == 1
+
+
+def test_a_store_that_does_not_say_its_form_is_refused(store, store_url):
+    put(store, new(document(1)))
+    with store._door.writing() as session:
+        meta.write(session, meta.SCHEMA, "four")
+    with pytest.raises(StoreCorrupt, match="does not say which form it has"):
+        open_store(store_url, create=True, vocabulary=vocabulary)
 
 
 def test_another_vocabulary_or_analysis_makes_the_index_anew(store, open_again):

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import pytest
 
+from pilotage.cli.main import EXIT_USAGE
 from pilotage.library.exporters.incident_json import IncidentJson
 from pilotage.library.stores.protocol import Stored
 
@@ -43,6 +44,12 @@ def test_a_dry_run_changes_no_store(cli: Cli, store: str, tmp_path: Path) -> Non
     answer = cli("import", "more.json", "--dry-run", "-o", "json", "--store", store).json()
     assert (answer["new"], answer["changed"]) == (1, 1)
     assert cli("export").raw == before
+
+
+def test_a_dry_run_of_what_is_not_there_says_so(cli: Cli, store: str) -> None:
+    done = cli("import", "nowhere.json", "--dry-run", "-o", "json", "--store", store)
+    assert (done.code, done.error()["code"]) == (EXIT_USAGE, "not-found")
+    assert "nowhere.json" in done.error()["message"]
 
 
 def test_importing_again_changes_nothing(cli: Cli) -> None:

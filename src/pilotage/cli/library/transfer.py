@@ -131,21 +131,17 @@ def _public_only(alike: list[Likeness], store: Store) -> list[Likeness]:
 
 @contextmanager
 def _target(app: App, *, dry_run: bool) -> Iterator[Store]:
-    if not dry_run:
-        with app.store(create=True) as store:
-            yield store
-        return
-    try:
-        with app.store() as store:
-            yield store
-    except NotFound:
-        # A dry run makes no store; it tries the import on an empty one that is thrown away.
-        with tempfile.TemporaryDirectory(prefix="pilotage-") as folder:
+    with ExitStack() as open_things:
+        try:
+            store = open_things.enter_context(app.store(create=not dry_run))
+        except NotFound:
+            if not dry_run:
+                raise
+            # A dry run makes no store; it tries the import on an empty one that is thrown away.
+            folder = open_things.enter_context(tempfile.TemporaryDirectory(prefix="pilotage-"))
             store = open_store(str(Path(folder) / "dry-run.db"), create=True)
-            try:
-                yield store
-            finally:
-                store.close()
+            open_things.callback(store.close)
+        yield store
 
 
 def _report_json(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,13 +51,25 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
+def _is_special(path: Path) -> bool:
+    """Whether a pipe, a device or a socket lies there."""
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except OSError:
+        return False
+    return kind not in {stat.S_IFREG, stat.S_IFDIR}
+
+
 def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int:
-    """Writes an export to a file: whole, or not at all.
+    """Writes an export to a file: whole, or not at all. A link stays, and so does a pipe or device.
 
     Raises:
         UserError: the folder is not there or cannot be written, or the name is that of a folder.
         StoreFull: the device is full; an older file of that name is left as it was.
     """
+    if _is_special(path):
+        return _write_into(exporter, records, path)
+    path = Path(os.path.realpath(path))
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except OSError as error:
@@ -72,13 +85,23 @@ def write_file(exporter: Exporter, records: Iterable[Stored], path: Path) -> int
         part.chmod(_mode(path))
         part.replace(path)
     except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise StoreFull(
-                f"cannot write {path}: {error.strerror}", hint="Make room and export again."
-            ) from error
-        raise UserError(
-            f"cannot write {path}: {error.strerror}", hint="Name a file that may be written."
-        ) from error
+        raise _refused(path, error) from error
     finally:
         part.unlink(missing_ok=True)
     return count
+
+
+def _write_into(exporter: Exporter, records: Iterable[Stored], path: Path) -> int:
+    """Writes to what must not be replaced by a file: `/dev/stdout`, `/dev/null`, a named pipe."""
+    try:
+        with path.open("wb") as out:
+            return exporter.write(records, out)
+    except OSError as error:
+        raise _refused(path, error) from error
+
+
+def _refused(path: Path, error: OSError) -> StoreFull | UserError:
+    what = f"cannot write {path}: {error.strerror}"
+    if error.errno in _NO_ROOM:
+        return StoreFull(what, hint="Make room and export again.")
+    return UserError(what, hint="Name a file that may be written.")

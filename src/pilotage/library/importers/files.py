@@ -35,12 +35,11 @@ ZIP_ERRORS = (
 class _Counted(io.RawIOBase):
     """A stream that reports what was read and turns the system's errors into ours."""
 
-    def __init__(self, stream: BinaryIO, name: str, progress: Progress | None, limit: int | None) -> None:
+    def __init__(self, stream: BinaryIO, name: str, progress: Progress | None) -> None:
         super().__init__()
         self._stream = stream
         self._name = name
         self._progress = progress
-        self._left = limit
 
     def readable(self) -> bool:
         return True
@@ -53,33 +52,24 @@ class _Counted(io.RawIOBase):
                 f"{self._name}: cannot be read to its end: {error}",
                 hint="The file is damaged or cut off; fetch it again.",
             ) from error
-        if self._left is not None:
-            self._left -= len(data)
-            if self._left < 0:
-                raise InvalidInput(
-                    f"{self._name}: larger than it claims to be", hint="Do not trust this archive."
-                )
         if self._progress is not None:
             self._progress(len(data))
         buffer[: len(data)] = data
         return len(data)
 
 
-def open_stream(
-    name: str, stream: BinaryIO, progress: Progress | None = None, limit: int | None = None
-) -> Source:
+def open_stream(name: str, stream: BinaryIO, progress: Progress | None = None) -> Source:
     """A source of an open stream.
 
     Args:
         name: the file, for messages and detection.
         stream: at its beginning.
         progress: told of every part that is read.
-        limit: more bytes than these are an error.
 
     Raises:
         InvalidInput: its first bytes cannot be read.
     """
-    counted = io.BufferedReader(_Counted(stream, name, progress, limit), _BUFFER)
+    counted = io.BufferedReader(_Counted(stream, name, progress), _BUFFER)
     head = counted.read(HEAD_BYTES)
     return Source(name, head, io.BufferedReader(Joined(head, counted), _BUFFER))
 

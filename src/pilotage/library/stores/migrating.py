@@ -8,7 +8,7 @@ import re
 from importlib import resources
 
 from pilotage.clients.db.session import Door, Session
-from pilotage.core.errors import NotFound, StoreTooNew
+from pilotage.core.errors import NotFound, StoreCorrupt, StoreTooNew
 from pilotage.library.analysis import ANALYSIS_VERSION
 from pilotage.library.stores import meta
 from pilotage.library.stores.index import Index
@@ -34,6 +34,7 @@ def prepare(door: Door, index: Index, dialect: str, vocabulary: Vocabulary, *, c
     Raises:
         NotFound: the place holds no store yet and `create` is false.
         StoreTooNew: the store has a later form than this version knows.
+        StoreCorrupt: it does not say which form it has.
         StoreError: a record in it cannot be read by this version, so that it cannot be indexed.
     """
     path = steps(dialect)
@@ -54,7 +55,7 @@ def prepare(door: Door, index: Index, dialect: str, vocabulary: Vocabulary, *, c
         found = meta.read(session)
         refuse_newer(found, path[-1][0], door.address)
         if _due(found, path[-1][0], vocabulary):
-            _migrate(session, index, path, vocabulary, int(found.get(meta.SCHEMA, "0")))
+            _migrate(session, index, path, vocabulary, int(found[meta.SCHEMA]))
     return True
 
 
@@ -89,8 +90,14 @@ def _migrate(
 
 
 def refuse_newer(found: dict[str, str], known: int, address: str) -> None:
-    """Raises `StoreTooNew` for a form that this version does not know."""
-    version = int(found.get(meta.SCHEMA, "0"))
+    """Raises `StoreTooNew` for a form that this version does not know, `StoreCorrupt` for none."""
+    stated = found.get(meta.SCHEMA, "" if found else "0")
+    if not stated.isdecimal():
+        raise StoreCorrupt(
+            f"{address}: the store does not say which form it has (found {stated[:40]!r})",
+            hint="Restore a copy, or name another store with --store; nothing was changed.",
+        )
+    version = int(stated)
     if version > known:
         raise StoreTooNew(
             f"{address}: the store has form {version}, this version of Pilotage knows up to {known}",
@@ -100,7 +107,7 @@ def refuse_newer(found: dict[str, str], known: int, address: str) -> None:
 
 def _due(found: dict[str, str], latest: int, vocabulary: Vocabulary) -> bool:
     return (
-        int(found.get(meta.SCHEMA, "0")) < latest
+        int(found[meta.SCHEMA]) < latest
         or found.get(meta.ANALYSIS) != str(ANALYSIS_VERSION)
         or found.get(meta.VOCABULARY) != meta.vocabulary_versions(vocabulary.versions)
     )

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,26 @@ def test_an_error_midway_keeps_the_old_file(exporter, tmp_path: Path) -> None:
         write_file(exporter, broken(), path)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_link_is_written_through(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("old")
+    link.symlink_to(file.name)
+    assert write_file(exporter_named("jsonl"), [stored(1)], link) == 1
+    assert link.is_symlink()
+    assert b"r-1" in file.read_bytes()
+
+
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe, plain = tmp_path / "pipe", tmp_path / "plain"
+    os.mkfifo(pipe)
+    write_file(exporter_named("jsonl"), [stored(1)], plain)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_bytes)
+        assert write_file(exporter_named("jsonl"), [stored(1)], pipe) == 1
+        assert read.result() == plain.read_bytes()
+    assert pipe.is_fifo()
 
 
 FULL = """
