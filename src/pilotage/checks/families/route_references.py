@@ -31,6 +31,8 @@ _GATEWAY_API = "gateway.networking.k8s.io"
 _ROUTES = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
 _ANNOTATION = "traefik.ingress.kubernetes.io/router.middlewares"
 _CRD = "@kubernetescrd"
+_EXAMPLES = 3
+"""From so many files on a host without a namespace is shown in several ways, one of which is applied."""
 
 
 @check(
@@ -203,7 +205,7 @@ def mesh_host_conflict(scene: Scene) -> Answers:
     What it does
     Looks for two VirtualServices with the same host that both apply to sidecars: they name no gateway, or
     `mesh` among them, and are not kept apart by `exportTo`. Those of gateways are merged by Istio and left
-    out.
+    out, as are three files or more that state no namespace: they show what may be done with a host.
 
     Why it matters
     For sidecars Istio does not merge them: one is used, the other has no effect at all. Its time limits,
@@ -233,8 +235,9 @@ def mesh_host_conflict(scene: Scene) -> Answers:
     for (host, _), unordered in claims.items():
         found = sorted(unordered, key=by_name)
         rivals = [one for one in found[1:] if one is not found[0]]
-        if not rivals:
+        if not rivals or _shown_in_turn(found):
             yield Pass(found[0])
+            continue
         for one in rivals:
             if _apart(one) or _apart(found[0]) or not together(scene, found[0], one):
                 yield Pass(one)
@@ -246,6 +249,11 @@ def mesh_host_conflict(scene: Scene) -> Answers:
                 evidence=(f"{one.key}: hosts {host}", f"{found[0].key}: hosts {host}"),
                 related=(found[0],),
             )
+
+
+def _shown_in_turn(found: list[KubeObject]) -> bool:
+    loose = {one.file for one in found if one.file and not one.namespace and not one.application}
+    return len(loose) >= _EXAMPLES
 
 
 def _full_name(one: KubeObject, host: str) -> tuple[str, str]:
