@@ -56,6 +56,22 @@ def test_results_come_as_one_types(page: Page, site: str) -> None:
     assert titles(page) == before
 
 
+def test_a_server_that_cannot_answer_takes_no_results_away(page: Page, site: str) -> None:
+    page.goto(f"{site}/search?q=ingress")
+    before = titles(page)
+    busy = '{"detail": "the server is loading"}'
+    page.route(
+        "**/search?*", lambda route: route.fulfill(status=503, body=busy, content_type="application/json")
+    )
+    page.locator("#q").fill("ingress OOM")
+    expect(page.locator("#results")).to_have_attribute("data-off", re.compile("does not answer"))
+    assert titles(page) == before
+    page.unroute("**/search?*")
+    page.locator("#q").fill("ingress OOM pods")
+    expect(page).to_have_url(re.compile(r"q=ingress\+OOM\+pods$"))
+    expect(page.locator("#results")).not_to_have_attribute("data-off", re.compile("."))
+
+
 def test_facets_and_chips(page: Page, site: str) -> None:
     page.goto(f"{site}/search?q=ingress")
     all_of_them = int(page.locator("[data-count]").inner_text())
@@ -101,6 +117,10 @@ def test_colours_are_switched_and_kept(page: Page, site: str) -> None:
     page.locator('[popovertarget="theme"]').click()
     with page.expect_response(lambda answer: "/preferences" in answer.url):
         page.locator('[data-theme-choice="dark"]').click()
+    chosen = page.locator("[data-theme-choice][aria-current]")
+    assert chosen.evaluate_all("all => all.map(x => [x.dataset.themeChoice, x.ariaCurrent])") == [
+        ["dark", "true"]
+    ]
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != day
     page.goto(f"{site}/topics")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")

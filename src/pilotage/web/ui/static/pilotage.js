@@ -13,7 +13,7 @@
     e.preventDefault();
     const choice = a.dataset.themeChoice;
     if (choice === 'system') delete root.dataset.theme; else root.dataset.theme = choice;
-    $$('[data-theme-choice]').forEach((x) => x.toggleAttribute('aria-current', x === a));
+    $$('[data-theme-choice]').forEach((x) => { if (x === a) x.setAttribute('aria-current', 'true'); else x.removeAttribute('aria-current'); });
     a.closest('[popover]').hidePopover();
     fetch(a.href.replace(/back=[^&]*/, 'back=/robots.txt')).catch(() => {});
   });
@@ -84,7 +84,10 @@
       const answer = await (short
         ? fetch(`/search?${body}`, { signal: running.signal })
         : fetch('/search', { method: 'POST', body, signal: running.signal }));
+      /* what is wrong with a query is a fragment too; a server that cannot answer has none */
+      if (!answer.headers.get('content-type')?.startsWith('text/html')) throw new Error(answer.status);
       live.innerHTML = await answer.text();
+      delete live.dataset.off;
       at = -1;
       $('#ways')?.toggleAttribute('hidden', true);
       if (short) history.replaceState(null, '', url);
