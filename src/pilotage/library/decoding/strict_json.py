@@ -287,12 +287,12 @@ def read_items(stream: BinaryIO, name: str) -> Iterator[Item]:
     if encoding.startswith("utf-16"):
         head = decode_text(head + _read_limited(stream, name), name).encode()
         stream = io.BytesIO()
-    head = head.removeprefix(codecs.BOM_UTF8)
-    start = head.lstrip(b" \t\r\n")
-    if start.startswith(b"["):
-        yield from _read_list(_Text(head, stream, name))
+    text = head.removeprefix(codecs.BOM_UTF8)
+    base = len(head) - len(text)
+    if text.lstrip(b" \t\r\n").startswith(b"["):
+        yield from _read_list(_Text(text, stream, name, base))
     else:
-        yield from _read_lines(io.BufferedReader(Joined(head, stream)), name)
+        yield from _read_lines(io.BufferedReader(Joined(text, stream)), name, base)
 
 
 def _read_limited(stream: BinaryIO, name: str) -> bytes:
@@ -328,9 +328,9 @@ class Joined(io.RawIOBase):
         return len(data)
 
 
-def _read_lines(stream: io.BufferedReader, name: str) -> Iterator[Item]:
+def _read_lines(stream: io.BufferedReader, name: str, base: int) -> Iterator[Item]:
     """JSON Lines; when the first line is no whole value, the stream is one object over several lines."""
-    number = line = base = 0
+    number = line = 0
     while data := stream.readline(MAX_ITEM_BYTES + 1):
         line += 1
         if len(data) > MAX_ITEM_BYTES:
@@ -340,7 +340,7 @@ def _read_lines(stream: io.BufferedReader, name: str) -> Iterator[Item]:
             continue
         text = _decode_line(data, name, line, base)
         if number == 0 and _is_partial(text):
-            yield _read_single(stream, data, name, line)
+            yield _read_single(stream, data, name, line, base)
             return
         base += len(data)
         number += 1
@@ -370,11 +370,11 @@ def _incomplete(error: json.JSONDecodeError, text: str) -> bool:
     return error.pos >= len(text) - _TAIL or error.msg.startswith("Unterminated string")
 
 
-def _read_single(stream: io.BufferedReader, head: bytes, name: str, line: int) -> Item:
+def _read_single(stream: io.BufferedReader, head: bytes, name: str, line: int, base: int) -> Item:
     data = head + stream.read(MAX_ITEM_BYTES + 1)
     if len(data) > MAX_ITEM_BYTES:
         raise _too_long(f"{name}:{line}:1", "an object")
-    return Item(parse(_decode_line(data, name, line, 0), name, first_line=line), 1, line)
+    return Item(parse(_decode_line(data, name, line, base), name, first_line=line), 1, line)
 
 
 def _too_long(place: str, what: str) -> InvalidInput:
@@ -384,7 +384,7 @@ def _too_long(place: str, what: str) -> InvalidInput:
 class _Text:
     """A window of decoded text that moves along a stream and knows on which line it stands."""
 
-    def __init__(self, head: bytes, stream: BinaryIO, name: str) -> None:
+    def __init__(self, head: bytes, stream: BinaryIO, name: str, base: int) -> None:
         self.name = name
         self.text = ""
         self.position = 0
@@ -393,7 +393,7 @@ class _Text:
         self.ended = False
         self._counted = 0
         self._lines = 1
-        self._bytes = 0
+        self._bytes = base
         self._head = head
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")()

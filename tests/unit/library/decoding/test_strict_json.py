@@ -72,6 +72,15 @@ def test_bytes_that_are_no_text_are_named_with_line_and_byte():
         items(b'[\n"\xff"]')
 
 
+@pytest.mark.parametrize("before", [b"", b"\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+@pytest.mark.parametrize("data", [b'[\n"\xff"]', b'{"a":\n"\xff"}', b'{"a": 1}\n"\xff"'])
+def test_a_wrong_byte_is_counted_from_the_beginning_of_the_file(before: bytes, data: bytes):
+    whole = before + data
+    place = whole.index(b"\xff") + 1
+    with pytest.raises(InvalidInput, match=f": byte {place} is not UTF-8"):
+        list(read_items(io.BytesIO(whole), "f"))
+
+
 def test_emoji_pairs_and_composed_and_decomposed_hangul_stay_as_they_are():
     assert parse('{"a": "\\ud83d\\ude00 \\uac00", "b": "\u1100\u1161"}', "f") == {
         "a": "😀 가",
@@ -122,7 +131,7 @@ def test_any_division_into_chunks_gives_the_same_items(chunk, monkeypatch):
     monkeypatch.setattr(strict_json, "_CHUNK", chunk)
     for indent in (None, 2):
         data = json.dumps(values, indent=indent, ensure_ascii=indent is None).encode()
-        window = strict_json._Text(data[:chunk], io.BytesIO(data[chunk:]), "f")
+        window = strict_json._Text(data[:chunk], io.BytesIO(data[chunk:]), "f", 0)
         reader = window.more
         monkeypatch.setattr(window, "more", lambda _=0, reader=reader: reader(chunk))
         assert [item.value for item in strict_json._read_list(window)] == values
