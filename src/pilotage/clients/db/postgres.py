@@ -7,6 +7,7 @@ from a small pool; when the server went away in the meantime, the call is begun 
 from __future__ import annotations
 
 import functools
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ from pilotage.core.errors import (
     StoreReadOnly,
     Unreachable,
 )
+
+# The driver warns of a broken connection too; without a handler Python would print that beside our error.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 SCHEMA = "pilotage"
 WRITER_LOCK = int.from_bytes(b"PILG", "big")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pilotage.core.errors import InvalidInput
+from pilotage.core.errors import InvalidInput, StoreFull
 from pilotage.library.exporters.bundle import companions
 from pilotage.library.importers.files import ZIP_ERRORS, open_path, open_stream, walk
 from pilotage.library.importers.model import Candidate, Importer, OnSkip, Progress, Source
@@ -75,11 +75,18 @@ class Archive:
 
         Raises:
             InvalidInput: the zip is damaged, encrypted or unsafe, or holds nothing that can be read.
+            StoreFull: there is no room for a temporary copy of it.
         """
         with tempfile.SpooledTemporaryFile(_SPOOL_IN_MEMORY) as copy:
-            while part := source.stream.read(_SMALL):
-                copy.write(part)
-            copy.seek(0)
+            try:
+                while part := source.stream.read(_SMALL):
+                    copy.write(part)
+                copy.seek(0)
+            except OSError as error:
+                raise StoreFull(
+                    f"{source.name}: no temporary copy could be made of it: {error.strerror or error}",
+                    hint="Make room for temporary files, or name another folder with TMPDIR.",
+                ) from error
             yield from self._read_zip(source.name, cast("BinaryIO", copy))
 
     def _read_zip(self, name: str, file: BinaryIO) -> Iterator[Candidate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import closing
 from pathlib import Path
@@ -61,3 +62,8 @@ def test_a_name_that_no_file_can_have_is_one_clear_error(tmp_path: Path) -> None
     for create in (False, True):
         with pytest.raises(StoreError):
             opened(tmp_path / ("a" * 300), create=create)
+
+
+def test_the_driver_prints_nothing_beside_our_errors():
+    # Python prints the warnings of a logger that has no handler at all.
+    assert any(isinstance(one, logging.NullHandler) for one in logging.getLogger("psycopg").handlers)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.core.errors import InvalidInput, NotFound, UnknownTerm
+from pilotage.core.errors import InvalidInput, NotFound, StoreFull, UnknownTerm
 from pilotage.library.importers.detect import IMPORTERS, importer_named, open_candidates
 
 RECORD = {"id": "IL-0001", "org": "Example", "title": {"en": "x", "ko": "엑스"}}
@@ -167,6 +167,15 @@ def test_a_zip_is_read_file_by_file_with_its_schema_left_out(tmp_path):
     assert [name for name, _ in skipped] == ["schema.json", "vocabulary/domains.yaml", "inner.zip"]
     with path.open("rb") as file:
         assert len(read("-", stdin=file)) == 1
+
+
+def test_no_room_for_a_copy_of_a_zip_is_one_error(tmp_path, monkeypatch):
+    path = zipped(tmp_path / "x.zip", {"good.json": json.dumps(RECORD).encode()})
+    monkeypatch.setattr("pilotage.library.importers.archive._SPOOL_IN_MEMORY", 1)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(StoreFull, match="x.zip: no temporary copy") as caught:
+        read(path)
+    assert "TMPDIR" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["../a.json", "/a.json", "a/../../b.json", "C:\\a.json", "..\\a.json"])
