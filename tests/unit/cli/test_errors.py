@@ -288,3 +288,5 @@ def test_a_term_of_another_kind_is_found_there(cli: Cli) -> None:
     done = cli("vocab", "components", "k8s")
     assert done.code == EXIT_USAGE
     assert "It is a term of domains: `pilotage library vocab domains k8s`." in done.err
+    several = cli("vocab", "components", "Configuration change")
+    assert "`pilotage library vocab root-causes 'configuration change'`" in several.err

@@ -52,6 +52,13 @@ def test_a_dry_run_of_what_is_not_there_says_so(cli: Cli, store: str) -> None:
     assert "nowhere.json" in done.error()["message"]
 
 
+def test_a_record_without_words_in_its_title_is_shown_by_its_id(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bare.json").write_text('{"id": "bare-1", "title": {"en": null}}', encoding="utf-8")
+    cli("import", "bare.json")
+    assert cli("show", "bare-1").out.splitlines()[0] == "bare-1"
+    assert "bare-1" in cli("search", "").out.splitlines()[0]
+
+
 def test_importing_again_changes_nothing(cli: Cli) -> None:
     assert cli("import", "public.json").out.startswith("imported 4: 4 new")
     again = cli("import", "public.json", "-o", "json").json()

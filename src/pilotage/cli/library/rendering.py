@@ -26,10 +26,14 @@ def date_words(record: Record, lang: Lang) -> str:
     return shown
 
 
+def _title(record: Record, lang: Lang) -> str:
+    return (record.title.get(lang) if record.title else "") or record.id
+
+
 def say_hit(where: Console, number: int, hit: Hit, lang: Lang) -> None:
     """One hit of a search."""
     record = hit.record
-    title = record.title.get(lang) if record.title else record.id
+    title = _title(record, lang)
     head = RichText(f"{number:>2}. ", style="bold") + RichText(printable(title), style="bold")
     if hit.private:
         head.append("  [private]" if lang == "en" else "  [비공개]", style="magenta")
@@ -87,7 +91,7 @@ _NOT_STATED: dict[Lang, str] = {"en": "not stated in any source", "ko": "명시�
 
 def say_record(where: Console, record: Record, lang: Lang, vocabulary: Vocabulary, *, private: bool) -> None:
     """A whole record."""
-    say(where, record.title.get(lang) if record.title else record.id, "bold")
+    say(where, _title(record, lang), "bold")
     marks = [record.org or "?", date_words(record, lang), _status_word(record, lang, vocabulary)]
     if private:
         marks.append("private" if lang == "en" else "비공개")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from pilotage.cli.library.options import App, library_options
@@ -98,7 +100,7 @@ def _term(kind: str, name: str, terms: list[Term], vocabulary: Vocabulary) -> Te
         if any(wanted in {known.lower() for known in term.names()} for term in vocabulary.of(other).values())
     ]
     if others:
-        hint = f"It is a term of {others[0]}: `pilotage library vocab {others[0]} {wanted}`."
+        hint = f"It is a term of {others[0]}: `pilotage library vocab {others[0]} {shlex.quote(wanted)}`."
     raise UnknownTerm(f"'{name}' is no term of {kind}", hint=hint)
 
 

@@ -295,23 +295,30 @@ def _companions(
     vocabulary: Vocabulary,
 ) -> dict[str, tuple[TopicTerm, ...]]:
     total, base = sizes
+    if not total:
+        return dict.fromkeys(COMPANIONS, ())
     found: dict[str, tuple[TopicTerm, ...]] = {}
     for facet in COMPANIONS:
-        terms = [
-            TopicTerm(
-                facet=facet,
-                slug=slug,
-                label=labels(vocabulary, facet, slug),
-                n=n,
-                of=total,
-                base_n=base_facets[facet][slug],
-                base_of=base,
-                low=wilson(n, total)[0],
-                high=wilson(n, total)[1],
+        terms = []
+        for slug, counted in facets.get(facet, {}).items():
+            if (facet, slug) in tags:
+                continue
+            # An import may have come between two counts: a part is never more than the whole.
+            n = min(counted, total)
+            base_n = max(n, base_facets.get(facet, {}).get(slug, 0))
+            terms.append(
+                TopicTerm(
+                    facet=facet,
+                    slug=slug,
+                    label=labels(vocabulary, facet, slug),
+                    n=n,
+                    of=total,
+                    base_n=base_n,
+                    base_of=max(base, base_n),
+                    low=wilson(n, total)[0],
+                    high=wilson(n, total)[1],
+                )
             )
-            for slug, n in facets.get(facet, {}).items()
-            if n and (facet, slug) not in tags
-        ]
         terms.sort(key=lambda term: (term.n == 1, -term.score, -term.n, term.slug))
         found[facet] = tuple(terms[:MOST_TERMS])
     return found

@@ -51,6 +51,24 @@ def test_a_conjunction_with_its_cases_and_companions():
     assert answer.to_json()["span"]["first"] == "2017-05-01"
 
 
+def test_an_import_between_two_counts_does_no_harm(monkeypatch):
+    with library(*CASES, *fillers(5)) as store:
+        whole = store.facets
+
+        def facets(filters, audience, ids=None):
+            found = whole(filters, audience, ids)
+            if not filters.all_of:
+                # The cases have lost a term and a new one has come since they were counted.
+                found["component"].pop("haproxy")
+            return found
+
+        monkeypatch.setattr(store, "facets", facets)
+        monkeypatch.setattr(store, "count", lambda *_: 3)
+        answer = ask(store, ("component", "ingress"))
+    (haproxy,) = answer.companions["component"]
+    assert (haproxy.n, haproxy.of, haproxy.base_n, haproxy.base_of, haproxy.lift) == (3, 3, 3, 3, 1.0)
+
+
 def test_dates_keep_their_precision():
     documents = [
         record("a", date="2018-01-01", date_precision="year"),
