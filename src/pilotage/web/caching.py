@@ -144,7 +144,7 @@ class Caching:
     """Gives answers their validators, answers 304, and answers again what it has kept.
 
     Everything an answer depends on is in its ETag: data version, audience, address, language, theme, host,
-    release. The tag is weak: the same answer may be compressed or not.
+    release, and with what the server was started. The tag is weak: the same answer may be compressed or not.
 
     Args:
         app: what makes the answers.
@@ -280,6 +280,8 @@ def _etag(request: Request, audience: Audience, number: int) -> str:
         request.headers.get("host", ""),
         request.scope.get("scheme", ""),
         semantic.embedder.name if semantic else "",
+        doors.settings.web.base_url,
+        doors.offer.mark,
     )
     digest = hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
     return f'W/"{digest[:24]}"'

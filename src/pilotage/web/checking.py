@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
 import time
@@ -106,6 +107,9 @@ class Offer:
         told = {one.stated.id: check_of(one, Evaluator()) for one in own}
         self.checks: Mapping[str, Check] = dict(sorted({**all_checks(), **told}.items()))
         """All of them by id, to be told of. To run them, see `running`."""
+        told_of = "\n".join([str(accepts), *(repr(one.stated) for one in own)])
+        self.mark = hashlib.sha256(told_of.encode()).hexdigest()[:16]
+        """Another one for every other offer of one release."""
 
     @classmethod
     def of(cls, settings: WebSettings) -> Offer:

@@ -257,3 +257,17 @@ def test_the_page_takes_checks_along_where_they_are_accepted(client: TestClient,
     assert refused.status_code == 400
     assert "runs no checks that are sent" in refused.text
     assert "name: web, namespace: shop" in refused.text
+
+
+def test_a_server_that_offers_other_checks_gives_other_tags(
+    catalogue: Catalogue, open_server: Settings, tmp_path: Path
+) -> None:
+    def tag(settings: Settings) -> str:
+        with structlog.testing.capture_logs(), client_of(create_app(settings, catalogue)) as client:
+            return client.get("/api/v1/checks").headers["etag"]
+
+    before = tag(open_server)
+    assert tag(open_server) == before
+    (tmp_path / "own.yaml").write_text(OWN.replace("severity: high", "severity: low"), "utf-8")
+    after = tag(open_server)
+    assert len({before, after, tag(Settings())}) == 3
