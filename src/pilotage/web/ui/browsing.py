@@ -78,12 +78,15 @@ def organisation(view: View) -> Found:
 
     Raises:
         NotFound: no record and no term of that name.
+        InvalidInput: see `state_of`.
     """
     slug = view.request.path_params["slug"]
+    word = f"organisation:{slug}"
     try:
-        state = state_of(view, [("facet", f"organisation:{slug}"), *view.request.query_params.multi_items()])
+        view.doors.catalogue.tags([word], view.audience)
     except UnknownTerm as error:
         raise NotFound(f"no organisation '{slug}'", hint=error.hint) from error
+    state = state_of(view, [("facet", word), *view.request.query_params.multi_items()])
     found = view.doors.catalogue.topic(
         state.terms, view.audience, view.lang, limit=CASES, cursor=state.cursor or None
     )

@@ -103,6 +103,7 @@ def test_the_way_to_what_was_meant() -> None:
         ("/incidents/zalando-2019-skipper-ingress-oom-alb-502/history/99", 404),
         ("/incidents/zalando-2019-skipper-ingress-oom-alb-502/history/x", 400),
         ("/organisations/zalandoo", 404),
+        ("/organisations/zalando?facet=component:corends", 400),
         ("/vocabulary/colours", 404),
         ("/vocabulary/components/corends", 404),
         ("/checks/webhook-fail-catch-al", 404),
