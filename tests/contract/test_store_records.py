@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from types import SimpleNamespace
+
 import pytest
 
 from pilotage.core.errors import Conflict, InvalidInput, NotFound
@@ -227,6 +230,15 @@ def test_stamps_tell_of_records_without_reading_them(store):
     assert (stamp.id, stamp.revision, stamp.digest) == ("T-00001", 2, stored.digest)
     assert (stamp.stored_at, stamp.private, stamp.withdrawn) == (stored.stored_at, False, False)
     assert store.stamps(["T-00002"], "all")["T-00002"].private
+
+
+def test_times_of_change_have_one_width_so_that_they_sort_everywhere(store, monkeypatch):
+    whole_second = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
+    clock = SimpleNamespace(UTC=dt.UTC, datetime=SimpleNamespace(now=lambda _zone: whole_second))
+    monkeypatch.setattr("pilotage.library.stores.writing.dt", clock)
+    put(store, new(document(1)))
+    (stamp,) = store.changes("public", limit=1)
+    assert stamp.stored_at == "2026-01-02T03:04:05.000000+00:00"
 
 
 def test_changes_come_in_the_order_of_time_and_go_on_after_the_last(store):

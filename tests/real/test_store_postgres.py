@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pilotage.core.errors import ConfigError, Refused, StoreReadOnly, Unreachable
+from pilotage.core.errors import ConfigError, Refused, StoreCorrupt, StoreReadOnly, Unreachable
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters
 from rig import postgres
@@ -25,8 +25,30 @@ def test_what_the_server_refuses_is_refused(postgres_server):
     with pytest.raises(Refused) as caught:
         opened(address)
     assert "wrong-secret" not in caught.value.message + caught.value.hint
-    with pytest.raises(Refused):
-        opened(postgres_server.url("postgres", user="guarded:right"))
+    # A store is made by its first transaction.
+    address = postgres_server.url("postgres", user="guarded:right")
+    with opened(address) as store, pytest.raises(Refused), store.transaction():
+        pass
+
+
+def test_a_schema_that_may_not_be_entered_is_refused_by_name(postgres_server):
+    with postgres_server.lent() as address:
+        with opened(address) as store, store.transaction() as writer:
+            writer.put(new(document(1)))
+        postgres_server.sql("CREATE ROLE outsider LOGIN")
+        with pytest.raises(Refused, match="may not enter the schema 'pilotage'"):
+            opened(address.replace("postgres@", "outsider@"), create=False)
+
+
+def test_a_table_that_is_gone_is_damage(postgres_server):
+    with postgres_server.lent() as address, opened(address) as store:
+        with store.transaction() as writer:
+            writer.put(new(document(1)))
+        postgres_server.sql("DROP TABLE pilotage.tally", database=address.rpartition("/")[2])
+        (said,) = store.verify()
+        assert "a table of the store is missing" in said
+        with pytest.raises(StoreCorrupt):
+            store.facets(Filters(), "public")
 
 
 def test_the_address_is_shown_without_its_password(postgres_server):

@@ -59,6 +59,7 @@ _KINDS: dict[str, tuple[type[PilotageError], str, str]] = {
         "the server refused a permission",
         "The user needs CREATE on the database and its own tables.",
     ),
+    "42P01": (StoreCorrupt, "a table of the store is missing", "Restore a backup."),
     "XX001": (StoreCorrupt, "the server found damaged data", "See the server's log; restore a backup."),
     "XX002": (
         StoreCorrupt,
@@ -190,7 +191,15 @@ class PostgresSession:
     def has_table(self, name: str) -> bool:
         """Whether there is a table of that name."""
         # Not to_regclass(), which may answer from a cache that knows nothing of another session's commit.
-        row = self.one("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?", (SCHEMA, name))
+        row = self.one(
+            "SELECT has_schema_privilege(?, 'USAGE') FROM pg_tables WHERE schemaname = ? AND tablename = ?",
+            (SCHEMA, SCHEMA, name),
+        )
+        if row is not None and not row[0]:
+            raise Refused(
+                f"{self._where}: the user may not enter the schema '{SCHEMA}'",
+                hint=f"GRANT USAGE ON SCHEMA {SCHEMA}, and SELECT on its tables, let a user read it.",
+            )
         return row is not None
 
     def make_place(self) -> None:

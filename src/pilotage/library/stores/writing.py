@@ -203,7 +203,8 @@ class SqlWriter:
             )
 
     def _write_record(self, new: New, document: str, state: int, known: _Known | None) -> int:
-        now = dt.datetime.now(dt.UTC).isoformat()
+        # Of one width, so that it sorts by time whatever the order of a database's language.
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
         revision = 1 if known is None else known[3] + 1
         values = (new.id, state, new.order_date, revision, new.digest, now)
         if known is None:
