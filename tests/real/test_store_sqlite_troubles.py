@@ -12,7 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.core.errors import NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreGone, StoreReadOnly
+from pilotage.core.errors import (
+    NotFound,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreGone,
+    StoreReadOnly,
+)
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Match
 from rig.stores import document, fail_in, new, news, vocabulary

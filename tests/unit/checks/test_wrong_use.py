@@ -58,7 +58,10 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (["deploy", "--kubernetes", "new"], "--kubernetes new: write a version such as 1.34"),
         (["list", "--family", "nope"], "Known are: api_versions, "),
         (["list", "--family", "webhook"], "Did you mean 'webhooks'"),
-        (["list", "--severity", "hihg"], "--severity takes critical, high, medium, low, not 'hihg'. Did you mean 'high'?"),
+        (
+            ["list", "--severity", "hihg"],
+            "--severity takes critical, high, medium, low, not 'hihg'. Did you mean 'high'?",
+        ),
         (["list", "--incident", "nope"], "the library has no incident 'nope'"),
         (["list", "--family", "own"], "there are no checks of your own"),
     ],

@@ -43,7 +43,10 @@ def test_the_other_language_is_shown_where_only_it_matches() -> None:
 
 def test_a_field_is_shown_in_the_language_asked_for_if_that_matched_at_all() -> None:
     weights = {"storm": 1.0, "폭주": 5.0, "재시": 5.0, "시도": 5.0}
-    assert {one.field: one.lang for one in snippets(PIECES, weights, "en")} == {"title": "ko", "summary": "en"}
+    assert {one.field: one.lang for one in snippets(PIECES, weights, "en")} == {
+        "title": "ko",
+        "summary": "en",
+    }
 
 
 def test_nothing_matched_gives_nothing() -> None:
