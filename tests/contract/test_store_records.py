@@ -144,6 +144,25 @@ def test_the_writer_sees_its_own_work(store):
         assert store.ids("all") == []
 
 
+def test_changes_come_in_the_order_of_their_transactions_whatever_the_clock_says(store, monkeypatch):
+    clock = iter([dt.datetime(2030, 1, 1, tzinfo=dt.UTC), dt.datetime(2026, 1, 1, tzinfo=dt.UTC)])
+    monkeypatch.setattr("pilotage.library.stores.writing._now", lambda: next(clock))
+    put(store, new(document(2)))
+    put(store, new(document(1)))
+    stamps = store.stamps(["T-00001", "T-00002"], "all")
+    assert stamps["T-00001"].stored_at == "2030-01-01T00:00:00.000001+00:00"
+    assert stamps["T-00001"].stored_at > stamps["T-00002"].stored_at
+
+
+def test_of_a_crowded_day_the_latest_are_compared(store, monkeypatch):
+    monkeypatch.setattr("pilotage.library.stores.writing._MOST_OF_A_DAY", 2)
+    same = {"org_slug": "org-1", "date": "2020-01-01"}
+    with store.transaction() as writer:
+        for number in (1, 2, 3):
+            writer.put(new(document(number, **same)))
+        assert [id_ for id_, _ in writer.same_day("org-1", "2020-01-01")] == ["T-00003", "T-00002"]
+
+
 def test_pages_hold_still_while_records_are_added(store):
     put(store, *news(range(30)), new(document(99, date=None)))
     seen, after = [], None

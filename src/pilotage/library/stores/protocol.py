@@ -199,7 +199,7 @@ class Writer(Protocol):
         """Canonical source address -> ids of the records that cite it, as this transaction sees it."""
 
     def same_day(self, org_slug: str, date: str) -> list[tuple[str, dict[str, Any]]]:
-        """(id, document) of the records of an organisation on a day, as this transaction sees them."""
+        """(id, document) of the latest hundred records of an organisation on a day, the newest first."""
 
 
 class Store(Protocol):

@@ -16,8 +16,18 @@ from pilotage.library.stores import filtering, meta, reading
 from pilotage.library.stores.index import Index
 from pilotage.library.stores.protocol import New, Outcome, Stored, Tag, Vector
 
+_MOST_OF_A_DAY = 100
+"""Thousands fall on one day where only the year is known, and each new one would be compared with all."""
 _Known = tuple[int, str, int, int, str]
 """(num, id, state, revision, digest)."""
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
+def _written(moment: dt.datetime) -> str:
+    return moment.isoformat(timespec="microseconds")
 
 
 class SqlWriter:
@@ -36,6 +46,7 @@ class SqlWriter:
         self._tokens: Counter[int] = Counter()
         self._touched: set[bool] = set()
         self._broken = False
+        self._latest = ""
 
     def put(self, new: New) -> Outcome:
         """See `Writer.put`."""
@@ -83,8 +94,8 @@ class SqlWriter:
         rows = self._session.rows(
             "SELECT r.id, v.document FROM record r JOIN revision v ON v.num = r.num AND v.number = r.revision"
             " JOIN tag g ON g.num = r.num JOIN term t ON t.term = g.term"
-            " WHERE r.order_date = ? AND t.key = ? ORDER BY r.id",
-            (date, key_of("organisation", org_slug)),
+            " WHERE r.order_date = ? AND t.key = ? ORDER BY r.num DESC LIMIT ?",
+            (date, key_of("organisation", org_slug), _MOST_OF_A_DAY),
         )
         return [(id_, decode(document)) for id_, document in rows]
 
@@ -203,8 +214,7 @@ class SqlWriter:
             )
 
     def _write_record(self, new: New, document: str, state: int, known: _Known | None) -> int:
-        # Of one width, so that it sorts by time whatever the order of a database's language.
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+        now = self._moment()
         revision = 1 if known is None else known[3] + 1
         values = (new.id, state, new.order_date, revision, new.digest, now)
         if known is None:
@@ -231,6 +241,20 @@ class SqlWriter:
             (num, revision, new.digest, now, storable(new.origin), document),
         )
         return num
+
+    def _moment(self) -> str:
+        """Now, or a little later: behind all that is stored, whatever the clocks of other writers said.
+
+        Delta feeds go on behind the last moment that they have seen. All moments have one width, so that they
+        sort by time whatever the order of a database's language.
+        """
+        if not self._latest:
+            (self._latest,) = self._session.one("SELECT COALESCE(MAX(stored_at), '') FROM record") or ("",)
+        moment = _written(_now())
+        if moment <= self._latest:
+            moment = _written(dt.datetime.fromisoformat(self._latest) + dt.timedelta(microseconds=1))
+        self._latest = moment
+        return moment
 
     def _write_aliases(self, num: int, id_: str, aliases: Iterable[str]) -> None:
         # Aliases are never taken back: an id that once resolved always does.
