@@ -55,6 +55,21 @@ _ROOM = threading.BoundedSemaphore(_AT_ONCE)
 _ELSEWHERE = "Send less at once, or use `pilotage check` on the command line, which has no limits."
 
 
+@contextmanager
+def room() -> Iterator[None]:
+    """A place among the few that check at one time; what waits too long for one is told so.
+
+    Raises:
+        Busy: others are being checked.
+    """
+    if not _ROOM.acquire(timeout=_PATIENCE_SECONDS):
+        raise Busy("too many checks are running at once", hint="Try again in a few seconds.")
+    try:
+        yield
+    finally:
+        _ROOM.release()
+
+
 @dataclass(frozen=True)
 class Question:
     """A text to check, and how.
@@ -175,9 +190,7 @@ class Offer:
         """
         version = version_of(question.kubernetes)
         _measure(question.text)
-        if not _ROOM.acquire(timeout=_PATIENCE_SECONDS):
-            raise Busy("too many texts are being checked at once", hint="Try again in a few seconds.")
-        try:
+        with room():
             # The clock starts here: waiting for the others is not this text's fault.
             listener = _deadline(seconds)
             with self.running(question.own_checks, _OWN_LIMITS) as checks:
@@ -185,8 +198,6 @@ class Offer:
                 settings = RunSettings(select=question.select, ignore=question.ignore)
                 scene = assemble(reading, version=version)
                 return run(checks, scene, settings, reading=reading, listener=listener)
-        finally:
-            _ROOM.release()
 
     def named(self, name: str) -> Check:
         """A check by id.

@@ -170,7 +170,7 @@ class CheckTools:
         question = ("cluster", context, sorted(namespace), sorted(select), sorted(ignore))
         asked = ClusterQuestion(None, context, tuple(namespace), _CLUSTER_SILENCE_SECONDS)
         settings = RunSettings(select=tuple(select), ignore=tuple(ignore))
-        with self._offer.running() as checks:
+        with checking.room(), self._offer.running() as checks:
             report = cluster_report(asked, settings, checks)
         page = _Page(question, cursor, limit, detailed=response_format == "detailed", max_tokens=max_tokens)
         return self._findings(report, page, lang or self._default)

@@ -63,7 +63,7 @@ SENTENCES: dict[str, str] = {
     "the text is longer than {}": "글이 {}보다 길다",
     "the text has more than {} documents": "글에 문서가 {}개보다 많다",
     "checking took longer than {} seconds": "점검이 {}초를 넘겼다",
-    "too many texts are being checked at once": "한꺼번에 점검하는 글이 너무 많다",
+    "too many checks are running at once": "한꺼번에 도는 점검이 너무 많다",
     "this server runs no checks that are sent to it": "이 서버는 보내온 점검을 실행하지 않는다",
     "the own checks are longer than {} bytes": "자체 점검이 {}바이트보다 길다",
     "there are more than {} own checks": "자체 점검이 {}개보다 많다",

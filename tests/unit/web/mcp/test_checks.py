@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from pilotage.checks.registry import all_checks
 from pilotage.core.settings import Settings, WebSettings
 from pilotage.library.catalogue import Catalogue
+from pilotage.web import checking
 from pilotage.web.mcp.server import make_server
 from rig.mcp_library import HIDDEN, answer_of, ask, text_of
 
@@ -158,3 +160,18 @@ def test_a_cluster_that_cannot_be_read_is_told(
     assert "127.0.0.1:1" in text_of(answered)
     assert "secret-token" not in text_of(answered)
     assert "staging" in text_of(ask(server, "check_cluster", context="staging"))
+
+
+def test_clusters_and_texts_share_the_few_places(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "_PATIENCE_SECONDS", 0.0)
+    server = make_server(Settings(web=WebSettings(allow_cluster=True)), catalogue)
+    with ExitStack() as places:
+        for _ in range(checking._AT_ONCE):
+            places.enter_context(checking.room())
+        for tool, arguments in (("check_cluster", {}), ("check_manifests", {"text": CRON % 0})):
+            answered = ask(server, tool, **arguments)
+            assert answered.is_error
+            assert "(busy)" in text_of(answered)
+    assert not ask(server, "check_manifests", text=CRON % 0).is_error
