@@ -191,7 +191,7 @@ def by_name(one: KubeObject) -> tuple[str, str, str]:
 
 def to_be_completed(scene: Scene, one: KubeObject) -> bool:
     """Whether Kustomize completes an object, which it did not do here: what it lacks may be added."""
-    return bool(scene.pieces) and os.path.normpath(one.file) in scene.pieces
+    return bool(scene.unbuilt.files) and os.path.normpath(one.file) in scene.unbuilt.files
 
 
 def together(scene: Scene, one: KubeObject, other: KubeObject) -> bool:

@@ -126,13 +126,19 @@ class Index:
             found = [one for one in found if one.namespace == stated != "" or self.belong(origin, one)]
         return nearest(origin, found)[0] if found else None
 
-    def belong(self, one: KubeObject, other: KubeObject) -> bool:
+    def belong(self, one: KubeObject, other: KubeObject, *, named: bool = True) -> bool:
         """Whether two objects that can be in one namespace are meant for each other.
 
         A folder of examples holds many that share a name or a label and have nothing to do with each other.
         So the namespace that both state must tell, or the chart or Kustomize folder that both are of, or a
         folder that lies within the other's. Where neither states one, folders beside each other do as well
-        that are laid out by kind, so that neither holds what the other is there for.
+        that are laid out by kind, so that neither holds what the other is there for; but not for what names
+        nothing of the other, nor do files of a folder then of which one is chosen.
+
+        Args:
+            one: an object.
+            other: another one.
+            named: whether one names the other or a label of it; `podSelector: {}` takes whatever there is.
         """
         if one.live or one.file == other.file:
             return True
@@ -143,8 +149,8 @@ class Index:
         first, second = _folders(one.file), _folders(other.file)
         shorter = min(len(first), len(second))
         if first[:shorter] == second[:shorter]:
-            return True
-        return one.namespace == other.namespace and self._beside(one, other)
+            return named or other.file.rpartition("/")[0] not in self.choices
+        return named and one.namespace == other.namespace and self._beside(one, other)
 
     @cached_property
     def choices(self) -> set[str]:

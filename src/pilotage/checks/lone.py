@@ -70,6 +70,7 @@ def program_of(scene: Scene, workload: Workload, exposure: Exposure) -> Program 
 
 
 def _configuration(scene: Scene, workload: Workload, container: Container) -> Iterator[str]:
+    yield from container.words
     yield from (as_text(dig(item, "name")) for item in as_list(container.data.get("env")))
     for reference in scene.references(workload):
         one = scene.find(reference.kind, reference.name, workload.object)
@@ -91,6 +92,24 @@ def why_alone(scene: Scene, workload: Workload, exposure: Exposure) -> str:
     if is_controller(scene, workload):
         return "it looks after other workloads, which go on without it"
     return ""
+
+
+def why_stopped_first(scene: Scene, workload: Workload, exposure: Exposure, held: str) -> str:
+    """Why its one pod is rightly stopped before the next one starts; empty where it could be rolled over.
+
+    Args:
+        scene: the scene.
+        workload: the workload.
+        exposure: how requests reach it.
+        held: the volume that one node may have at a time; empty for none.
+    """
+    why = why_alone(scene, workload, exposure)
+    if why or not held:
+        return why
+    if exposure.by == "service":
+        return f"{held} leaves it no other strategy, and only programs inside wait for it"
+    program = program_of(scene, workload, exposure)
+    return program.why if program is not None else ""
 
 
 # Controllers

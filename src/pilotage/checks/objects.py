@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pilotage.checks.dialect import Position, compose, literal_line, position_of
@@ -279,6 +279,19 @@ class KubeObject:
             if isinstance(reference, dict) and reference.get("controller"):
                 return as_text(reference.get("kind")), as_text(reference.get("name"))
         return None
+
+
+@dataclass
+class Unbuilt:
+    """What Kustomize makes of the objects, which it did not do here.
+
+    Attributes:
+        files: files with objects that it completes.
+        images: name of an image -> the image that it writes instead.
+    """
+
+    files: set[str] = field(default_factory=set)
+    images: dict[str, str] = field(default_factory=dict)
 
 
 def is_patch_name(name: str) -> bool:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pilotage.checks.components import bare_image
 from pilotage.checks.serving import handler
 from pilotage.checks.values import as_list, as_text
-from pilotage.checks.workloads import Workload
+from pilotage.checks.workloads import Container, Workload
 
 _HOST_FLAG = re.compile(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
 _URL_HOST = re.compile(
@@ -21,6 +22,9 @@ _DEEP = re.compile(
     r"(?:health|check|status)\w*)?/?$",
     re.IGNORECASE,
 )
+_FILE = re.compile(r"\.(?:html?|css|js|txt|ico|png|svg|gif)$")
+_ECHOES = ("httpbin", "echoserver", "http-echo", "echo-server", "hello-app", "whoami")
+"""Images of programs that answer by themselves and have nothing behind them."""
 _HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
 
 
@@ -46,6 +50,12 @@ def _is_own(host: str, workload: Workload) -> bool:
         or bare.startswith("127.")
         or bare == as_text(workload.pod.get("hostname")).lower()
     )
+
+
+def asks_nothing(path: str, container: Container) -> bool:
+    """Whether a path only shows that the server itself answers: a file, or what a test server echoes."""
+    bare = path.split("?", 1)[0]
+    return _FILE.search(bare) is not None or bare_image(container.image).endswith(_ECHOES)
 
 
 def looks_deep(uri: str) -> bool:

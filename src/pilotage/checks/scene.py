@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pilotage.checks import routes, webhooks, workloads
 from pilotage.checks.index import SHARED, Index, Labelled, nearest
-from pilotage.checks.objects import KubeObject, Subject
+from pilotage.checks.objects import KubeObject, Subject, Unbuilt
 from pilotage.checks.routes import Backend
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
 from pilotage.checks.webhooks import Webhook
@@ -66,7 +66,7 @@ class Scene:
         version: (major, minor) of the Kubernetes that it is meant for.
         counts: kind -> namespace -> number of objects, where more were read than kept.
         definitions: CustomResourceDefinitions that only tell what others may hold and are not checked.
-        pieces: files with objects that Kustomize completes, which it did not do here.
+        unbuilt: what Kustomize makes of the objects, which it did not do here.
     """
 
     def __init__(  # noqa: PLR0913 - as many as a scene has parts
@@ -79,10 +79,10 @@ class Scene:
         version: tuple[int, int] = LATEST,
         counts: Mapping[str, Mapping[str, int]] | None = None,
         definitions: Iterable[KubeObject] = (),
-        pieces: Iterable[str] = (),
+        unbuilt: Unbuilt | None = None,
     ) -> None:
         self.definitions = tuple(definitions)
-        self.pieces = frozenset(pieces)
+        self.unbuilt = unbuilt or Unbuilt()
         self.objects = list(objects)
         self.live = live
         self.blind = dict(blind or {})
@@ -229,8 +229,8 @@ class Scene:
             places = [self._labelled_in[name] for name in (one.namespace, "") if name in self._labelled_in]
         else:
             places = [self._labelled]
-        belong = self.index.belong
-        found = [w for labelled in places for w in labelled.selected(selector) if belong(one, w.object)]
+        found = [w for labelled in places for w in labelled.selected(selector)]
+        found = [w for w in found if self.index.belong(one, w.object, named=any(selector.values()))]
         near = {id(item) for item in nearest(one, [w.object for w in found])}
         return [w for w in found if id(w.object) in near]
 

@@ -138,22 +138,6 @@ def percent_or_count(value: object, of: int, *, round_up: bool) -> int | None:
     return -(-exact // 100) if round_up else exact // 100
 
 
-def unrendered(value: object) -> bool:
-    """Whether a text is still a template, whose value is not known here."""
-    text = as_text(value)
-    return "{{" in text or "${" in text or "<%" in text
-
-
-_TO_REPLACE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|<[^<>]*[A-Za-z][^<>]*>|\.{3}.*|.*\.{3}")
-"""For a script or a reader to replace: a name in capitals or angle brackets, dots: `DISK_SIZE`, `<image>`."""
-
-
-def to_fill_in(value: object) -> bool:
-    """Whether something else stands in the place of a text when it is applied."""
-    text = as_text(value)
-    return unrendered(text) or "$(" in text or _TO_REPLACE.fullmatch(text) is not None
-
-
 def human_bytes(number: Decimal | float) -> str:
     """`1.5 GiB`: a number of bytes as people read it."""
     size = float(number)

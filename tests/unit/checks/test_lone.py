@@ -97,3 +97,28 @@ def test_a_claim_holds_a_pod_to_one_node(modes: list[str] | None, *, expected: b
         objects.append(KubeObject({**head, "metadata": named, "spec": {"accessModes": modes}}))
     scene = Scene(objects)
     assert bool(lone.volume_of_one_node(scene, scene.workloads[0])) is expected
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [(["server", "/data"], "a MinIO of one drive"), (["server", "http://store-{0...3}.store/data"], "")],
+)
+def test_a_store_of_one_drive_is_stopped_first_and_a_member_of_a_cluster_is_not(
+    args: list[str], why: str
+) -> None:
+    one = deployment(container={"image": "minio/minio:1", "args": args, "ports": [{"containerPort": 9000}]})
+    service = KubeObject(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "app", "namespace": "shop"},
+            "spec": {"type": "LoadBalancer", "selector": {"app": "app"}, "ports": [{"port": 9000}]},
+        }
+    )
+    scene = Scene([one, service])
+    (workload,) = scene.workloads
+    exposure = scene.exposed(workload)
+    assert exposure is not None
+    assert lone.why_stopped_first(scene, workload, exposure, "the claim `data`").startswith(why)
+    assert bool(lone.why_stopped_first(scene, workload, exposure, "the claim `data`")) is bool(why)
+    assert not lone.why_stopped_first(scene, workload, exposure, "")

@@ -235,7 +235,9 @@ def test_what_a_kustomization_changes_is_a_piece_where_it_was_not_rendered(tmp_p
     (tmp_path / "prod" / "own.yaml").write_text(POD.format("b"))
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod a", "Pod b"]
-    assert {one for one in reading.pieces if one.endswith(".yaml")} == {str(tmp_path / "base" / "pod.yaml")}
+    assert {one for one in reading.unbuilt.files if one.endswith(".yaml")} == {
+        str(tmp_path / "base" / "pod.yaml")
+    }
 
 
 def test_many_documents_take_time_in_proportion() -> None:

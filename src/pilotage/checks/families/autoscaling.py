@@ -23,8 +23,9 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_int, as_list, as_map, as_text, dig, unrendered
+from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import APPLIED_REPLICAS, SCALED, Container, Workload
 
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"

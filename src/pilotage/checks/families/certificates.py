@@ -24,6 +24,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, duration, human_seconds
 
@@ -41,6 +42,7 @@ _ENOUGH_SECONDS = 7 * 86_400
 _LONG_LIVED_SECONDS = 30 * 86_400
 _GATEWAY_API = "gateway.networking.k8s.io"
 _LONGEST_BUNDLE = 400_000
+_SHORTEST = 12
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,8 @@ def ing_tls_secret_broken(scene: Scene) -> Answers:
     """
     What it does
     Follows the TLS Secrets that Ingresses, IngressRoutes, HTTPProxies and Gateways name. It tells of Secrets
-    that are absent, and of those without `tls.crt` and `tls.key` or with something else in `tls.crt`. In
+    that are absent, and of those without `tls.crt` and `tls.key` or with something else in `tls.crt`, unless
+    that is a placeholder: a word or less, or a comment beside it says so. In
     files a Secret counts as absent only where they hold other Secrets of that namespace or folder; one that
     cert-manager, External Secrets or Sealed Secrets make is not missing.
 
@@ -275,7 +278,7 @@ def _secret_answer(scene: Scene, use: _Use, made: set[str]) -> Answer:
     certificate, key = _text_of(secret, "tls.crt"), _text_of(secret, "tls.key")
     if certificate is None or key is None:
         return Unknown("its data is not in the scene", secret)
-    if "{{" in certificate or "<" in certificate[:1]:
+    if _placeholder(secret, certificate):
         return Unknown("its data is a placeholder", secret)
     why = _fault(certificate, key)
     if not why:
@@ -287,6 +290,13 @@ def _secret_answer(scene: Scene, use: _Use, made: set[str]) -> Answer:
         evidence=(why, f"type: {as_text(secret.data.get('type')) or 'Opaque'}"),
         related=(use.route,),
     )
+
+
+def _placeholder(secret: KubeObject, certificate: str) -> bool:
+    """Whether nobody means it for a certificate: it says so, a comment does, or it is a letter or two."""
+    if 0 < len(certificate.strip()) < _SHORTEST or certificate[:1] == "<":
+        return True
+    return left_open(secret, ("data", "tls.crt"), certificate)
 
 
 def _absent_secret(scene: Scene, use: _Use, made: set[str]) -> Answer:

@@ -18,8 +18,9 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Reference, Scene
-from pilotage.checks.values import KeyPath, as_list, as_text, dig, unrendered
+from pilotage.checks.values import KeyPath, as_list, as_text, dig
 from pilotage.checks.workloads import SERVING, Workload
 
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"

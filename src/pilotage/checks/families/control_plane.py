@@ -261,6 +261,7 @@ def _alone(workload: Workload, services: list[KubeObject]) -> Gap:
         f"One pod alone answers for {' and '.join(one.name for one in services)}",
         ("spec", "replicas"),
         evidence=(f"replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",),
+        fix="Run two replicas on different nodes, with a PodDisruptionBudget.",
         related=tuple(services),
     )
 

@@ -19,6 +19,7 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.placeholders import address_for_show
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import KINDS, SERVING, Workload
@@ -248,7 +249,7 @@ def pod_one_nameserver(scene: Scene) -> Answers:
     """
     What it does
     Looks for pods with `dnsPolicy: None` and a single server in `dnsConfig.nameservers`, other than the
-    address of a Service for DNS or one that is local to the node.
+    address of a Service for DNS, one that is local to the node, or one for show (`1.2.3.4`, `192.0.2.1`).
 
     Why it matters
     The pod asks that server and no other. When it is away, each look-up of the pod fails after its timeout,
@@ -271,6 +272,8 @@ def pod_one_nameserver(scene: Scene) -> Answers:
         named = [as_text(one) for one in as_list(dig(workload.pod, "dnsConfig", "nameservers"))]
         if len(named) != 1 or not named[0]:
             yield Pass(workload.object)
+        elif address_for_show(named[0]):
+            yield NotApplicable(workload.object, "the address is still to be filled in")
         elif named[0] in cluster or not _elsewhere(named[0]):
             yield NotApplicable(workload.object, "the address stands for many servers, or is the node")
         else:

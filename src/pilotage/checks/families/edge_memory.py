@@ -24,7 +24,7 @@ ETCD = "nre-labs-2018-12-04-etcd-liveness-probe-restart-loop"
 
 @check(
     "ing-fixed-memory",
-    title="Nothing bounds the requests that wait in a proxy with a fixed memory limit",
+    title="Requests that wait may fill a proxy up to its fixed memory limit",
     severity=Severity.MEDIUM,
     incidents=(SKIPPER,),
     about=SERVING,
@@ -35,9 +35,10 @@ def ing_fixed_memory(scene: Scene) -> Answers:
     """
     What it does
     Looks for a Skipper, Traefik or Contour's Envoy behind traffic from outside with a memory limit, no
-    autoscaler, and nothing that bounds concurrency: Skipper's `-enable-tcp-queue`, a Traefik Middleware with
-    `inFlightReq`, `--overload-max-heap` or `--overload-downstream-max-conn` of `contour bootstrap`.
-    ingress-nginx and HAProxy are left out: their number of connections is bounded by configuration.
+    autoscaler, and nothing that bounds what waits in it as a whole: Skipper's `-enable-tcp-queue`, a Traefik
+    Middleware with `inFlightReq`, `--overload-max-heap` or `--overload-downstream-max-conn` of `contour
+    bootstrap`. Envoy by itself bounds each backend (1,024 requests), and so not what all of them take
+    together. ingress-nginx and HAProxy are left out: their connections are bounded by configuration.
 
     Why it matters
     One backend that hangs makes requests wait in the proxy, each with its memory. The proxy reaches its limit
@@ -68,15 +69,25 @@ def ing_fixed_memory(scene: Scene) -> Answers:
         else:
             yield Gap(
                 one.object,
-                f"{one.name} is killed at {human_bytes(limit)}, and nothing bounds what waits in it",
+                f"{one.name} is killed at {human_bytes(limit)}, and {_bound(one)[0]}",
                 (*one.container.path, "resources", "limits", "memory"),
                 evidence=(
                     f"limits.memory: {human_bytes(limit)}",
-                    "bound of concurrency: none",
+                    f"bound of concurrency: {_bound(one)[1]}",
                     "autoscaler: none",
                 ),
                 confidence=Confidence.MEDIUM,
             )
+
+
+def _bound(one: Controller) -> tuple[str, str]:
+    """What bounds the requests that wait in it: as a sentence, and as evidence."""
+    if one.product == "contour":
+        return (
+            "what waits in it is bounded for each backend only, by Envoy's 1,024 requests",
+            "Envoy's default for each backend, none for all",
+        )
+    return "nothing in the files bounds what waits in it", "none"
 
 
 def _capped(one: Controller) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pilotage.checks import components
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
+from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_text
 from pilotage.checks.workloads import SERVING, Container, Workload
@@ -13,6 +14,10 @@ DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
 DFDS_ZERO = "dfds-2023-02-14-node-rollover-left-zero-nodes"
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 
+_RELEASED = (
+    "Let each release write a version or a digest under `images` of the kustomization (`kustomize edit "
+    "set image`), and apply what was released."
+)
 _MOVING = {
     "",
     "latest",
@@ -35,11 +40,32 @@ def _filled_in(container: Container) -> bool:
     own = {container.name, workload.object.name, as_text(workload.pod_labels.get("app"))}
     if components.filled_in_by_mesh(container):
         return True
-    return image in own or any(mark in image for mark in "<>${}")
+    return image in own or to_fill_in(image) or any(mark in image for mark in "<>${}")
+
+
+def _moves(image: str) -> bool:
+    return "@sha256:" not in image and components.image_tag(image) in _MOVING
 
 
 def _pinned(container: Container) -> bool:
-    return "@sha256:" in container.image or components.image_tag(container.image) not in _MOVING
+    return not _moves(container.image)
+
+
+def _by_kustomize(scene: Scene, container: Container) -> str:
+    """The image that Kustomize makes of it; empty where none of its files names it.
+
+    Rendered, it is known by its image, which is not what the object's own file says.
+    """
+    document = container.workload.object.document
+    if document is not None and document.file.origin is not None and document.file.application:
+        return "" if container.image in document.text else container.image
+    return scene.unbuilt.images.get(components.bare_image(container.image), "")
+
+
+def _written(scene: Scene, container: Container) -> bool:
+    """Whether a tool or a person writes another image in, whose tag does not move."""
+    made = _by_kustomize(scene, container)
+    return _filled_in(container) or bool(made and not _moves(made))
 
 
 def _by_default(scene: Scene, container: Container) -> bool:
@@ -71,7 +97,9 @@ def image_tag_moves(scene: Scene) -> Answers:
     Looks for images with a tag that is moved by habit (`latest`, none, `main`, `stable`, `nightly` and the
     like) and no digest, in workloads to which traffic from outside, a webhook or an aggregated API leads, and
     in agents that carry a node's network or names. It also says when the node's old copy is kept
-    (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs.
+    (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
+    kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
+    development that a release pins, the severity is low.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -96,7 +124,7 @@ def image_tag_moves(scene: Scene) -> Answers:
             continue
         # What only prepares the pod (a `busybox` that sets a value) ends before anybody is served.
         images = [one for one in workload.running if one.image]
-        moving = [one for one in images if not _pinned(one) and not _filled_in(one)]
+        moving = [one for one in images if not _pinned(one) and not _written(scene, one)]
         if not moving:
             filled = any(not _pinned(one) for one in images)
             yield (
@@ -107,6 +135,7 @@ def image_tag_moves(scene: Scene) -> Answers:
             continue
         image = moving[0].image
         tag = components.image_tag(image)
+        by_kustomize = bool(_by_kustomize(scene, moving[0]))
         kept = as_text(moving[0].get("imagePullPolicy")) in {"IfNotPresent", "Never"}
         yield Gap(
             workload.object,
@@ -117,6 +146,8 @@ def image_tag_moves(scene: Scene) -> Answers:
                 *(f"{one.name}: image: {one.image}" for one in moving),
                 f"imagePullPolicy: {moving[0].get('imagePullPolicy') or 'absent'}",
             ),
+            fix=_RELEASED if by_kustomize else "",
+            severity=Severity.LOW if by_kustomize else None,
             confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
         )
 

@@ -13,8 +13,9 @@ from pilotage.checks.components import idle
 from pilotage.checks.index import nearest
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_list, as_text, dig, human_bytes, to_fill_in
+from pilotage.checks.values import as_list, as_text, dig, human_bytes
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 BLUE_MATADOR = "blue-matador-2019-06-15-fluentd-system-oom"

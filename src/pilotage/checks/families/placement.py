@@ -19,8 +19,9 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.nodes import Room
+from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, unrendered
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SCALED, Workload
 
 MOONLIGHT = "moonlight-2019-01-22-all-pods-on-one-failing-node"
@@ -60,7 +61,7 @@ def _spread(workload: Workload) -> bool:
 def one_node_pileup(scene: Scene) -> Answers:
     """
     What it does
-    Looks for workloads of two or more replicas behind traffic from outside whose pods nothing keeps apart
+    Looks for workloads of two or more replicas behind traffic from outside whose pods no rule keeps apart
     (no anti-affinity against themselves, no topology spread) and of whose containers none requests CPU.
 
     Why it matters
@@ -91,8 +92,8 @@ def one_node_pileup(scene: Scene) -> Answers:
         else:
             yield Gap(
                 workload.object,
-                f"Nothing keeps its {scale.least} pods apart, and they ask for no CPU, so that a node never "
-                "looks full",
+                f"Its {scale.least} pods ask for no CPU, so that a node never looks full, and only the "
+                "scheduler's soft wish to spread them keeps them apart",
                 workload.pod_path,
                 evidence=(
                     "podAntiAffinity, topologySpreadConstraints: absent",

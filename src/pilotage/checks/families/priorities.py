@@ -19,8 +19,9 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_int, as_text, unrendered
+from pilotage.checks.values import as_int, as_text
 from pilotage.checks.workloads import KINDS, SERVING, Workload
 
 GRAFANA = "grafana-labs-2019-07-19-pod-priority-preemption-cascade"
@@ -246,7 +247,7 @@ def traffic_no_priority(scene: Scene) -> Answers:
         critical = "system-node-critical" if workload.kind == "DaemonSet" else "system-cluster-critical"
         yield Gap(
             workload.object,
-            f"What its pods are ({', '.join(sorted(roles))}) others need, and they have priority 0",
+            f"Other pods need its own ({', '.join(sorted(roles))}), which have priority 0",
             workload.pod_path,
             evidence=(f"image: {workload.containers[0].image}", "priorityClassName: absent"),
             patch=() if edge else (Operation("add", (*workload.pod_path, "priorityClassName"), critical),),

@@ -16,10 +16,11 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.probing import looks_deep, other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
-from pilotage.checks.values import as_text, dig, to_fill_in
+from pilotage.checks.values import as_text, dig
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
@@ -105,8 +106,8 @@ def readiness_leaves_late(scene: Scene) -> Answers:
     """
     What it does
     Works out how long a pod behind traffic from outside may fail its readiness probe before it leaves
-    (`failureThreshold`, `periodSeconds` and `timeoutSeconds`) and speaks up at two minutes or more; as low
-    where there is one pod only, so that none could take over.
+    (`failureThreshold`, `periodSeconds` and `timeoutSeconds`) and speaks up at two minutes or more, unless
+    there is one pod only, so that none could take over.
 
     Why it matters
     All that time the balancer sends it its share of the requests, and each one fails or hangs. With three
@@ -135,13 +136,15 @@ def readiness_leaves_late(scene: Scene) -> Answers:
             yield Pass(workload.object)
             continue
         scale = scene.scale(workload)
+        if scale is not None and scale.most == 1:
+            yield NotApplicable(workload.object, "it has one pod, so that no other could take over")
+            continue
         keys = ("failureThreshold", "periodSeconds", "timeoutSeconds")
         yield Gap(
             workload.object,
             f"`{container.name}` may fail for {patience(probe)} s before it gets no more traffic",
             (*container.path, "readinessProbe"),
             evidence=tuple(f"{key}: {timing(probe, key)}" for key in keys),
-            severity=Severity.LOW if scale is not None and scale.most == 1 else None,
             related=(exposure.object,),
         )
 

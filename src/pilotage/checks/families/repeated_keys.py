@@ -145,12 +145,15 @@ def _twice_gap(one: KubeObject, document: Document, path: KeyPath) -> Gap:
     way = (*one.prefix, *path)
     lines = document.lines_of_key(way)
     stands = ", ".join(str(line) for line in lines)
+    same = document.same_each_time(way)
+    what = "with the same value" if same else "and only the last one counts"
     return Gap(
         one,
-        f"`{path[-1]}` stands {_times(len(lines))} in {words.level(path[:-1])}, and only the last one counts",
+        f"`{path[-1]}` stands {_times(len(lines))} in {words.level(path[:-1])}, {what}",
         path,
         evidence=(f"{dotted(path)}: lines {stands}",),
-        severity=_twice_severity(path[-1], same=document.same_each_time(way)),
+        fix="Keep one of them, before somebody changes the other." if same else "",
+        severity=_twice_severity(path[-1], same=same),
     )
 
 

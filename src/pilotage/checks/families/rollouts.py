@@ -105,9 +105,7 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
     severity = severity.lowered() if held else severity
     if single and severity is Severity.MEDIUM:
         severity = Severity.LOW
-    why = lone.why_alone(scene, workload, exposure) if single else ""
-    if single and held and exposure.by == "service":
-        why = f"{held} leaves it no other strategy, and only programs inside wait for it"
+    why = lone.why_stopped_first(scene, workload, exposure, held) if single else ""
     if why:
         return NotApplicable(workload.object, why)
     pods = "its one pod" if single else "all its pods"

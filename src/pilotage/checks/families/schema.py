@@ -20,13 +20,14 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
+from pilotage.checks.placeholders import left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
 from pilotage.checks.schema.places import Suggestion, suggest
 from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey
 from pilotage.checks.schema.walk import Fault, Rule
-from pilotage.checks.values import KeyPath, as_map, dig, dotted, to_fill_in
+from pilotage.checks.values import KeyPath, as_map, dig, dotted
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
@@ -98,7 +99,7 @@ def unknown_field(scene: Scene) -> Answers:
     right and stood at the wrong level, with the same result: they were dropped in silence.
 
     Fix
-    Write the field as the API spells it, or take it out.
+    Write the field as the API spells it; take it out only when you know what it was meant for.
 
     References
     - https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
@@ -147,7 +148,7 @@ def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -
         words.unknown(fault, hint, minor, len(same)),
         fault.path,
         evidence=words.evidence([one for one, _ in same]),
-        fix=f"Write `{instead}` instead of `{key}`." if instead else f"Take `{key}` out.",
+        fix=f"Write `{instead}` instead of `{key}`." if instead else words.look_up(key, hint),
         patch=patch,
         severity=Severity.HIGH if hint.renamed else _weight(key, hint.spelling, level),
         confidence=Confidence.HIGH if instead or not look.custom else Confidence.MEDIUM,
@@ -249,7 +250,7 @@ def wrong_type(scene: Scene) -> Answers:
     Looks for values of the wrong type: a number or `on` where text is wanted (`value: 8080` of an environment
     variable, a label `"true"` without its quotes), text where a number is wanted, quantities such as `512MB`,
     lists instead of mappings, base64 that is none. A text that is still to be filled in (`${REPLICAS}`,
-    `{{ … }}`, `<your LUN>`) is left alone.
+    `{{ … }}`, `<your LUN>`, or since a comment beside it says so) is left alone.
 
     Why it matters
     The API server refuses the whole object. The release stops half-way: what came before is applied, what
@@ -269,8 +270,8 @@ def wrong_type(scene: Scene) -> Answers:
     return _each(scene, Rule.TYPE, _filled_in, _TO_FILL_IN, _type_gap)
 
 
-def _filled_in(_: Look, fault: Fault) -> bool:
-    return not to_fill_in(fault.value)
+def _filled_in(look: Look, fault: Fault) -> bool:
+    return not left_open(look.object, fault.path, fault.value)
 
 
 def _type_gap(look: Look, fault: Fault) -> Gap:
@@ -364,7 +365,8 @@ def missing_required(scene: Scene) -> Answers:
     What it does
     Looks for fields that the definition requires and that are absent, null or an empty text. What the
     definitions call required and the API server does not demand is left out; that was found by asking it.
-    Pieces of objects (patches, and what a Kustomize folder completes that was not rendered) are not judged.
+    Pieces of objects (patches, and what a Kustomize folder completes that was not rendered) are not judged,
+    nor is a key below which a comment stands in the place of the value.
 
     Why it matters
     The API server refuses the object, and the release stops half-way. An empty text mostly means that a
@@ -381,10 +383,14 @@ def missing_required(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/overview/working-with-objects/#required-fields
     """
 
-    def whole(look: Look, _: Fault) -> bool:
-        return not is_piece(look.object) and not to_be_completed(scene, look.object)
+    def whole(look: Look, fault: Fault) -> bool:
+        if is_piece(look.object) or to_be_completed(scene, look.object):
+            return False
+        return _filled_in(look, fault)
 
-    return _each(scene, Rule.REQUIRED, whole, "it is a piece of an object", _missing_gap)
+    return _each(
+        scene, Rule.REQUIRED, whole, "it is a piece of an object, or still to be filled in", _missing_gap
+    )
 
 
 def _missing_gap(look: Look, fault: Fault) -> Gap:

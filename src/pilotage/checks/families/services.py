@@ -23,8 +23,9 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, unrendered
+from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text
 from pilotage.checks.workloads import KINDS, SERVING, Workload
 
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"

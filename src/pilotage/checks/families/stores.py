@@ -21,8 +21,9 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_list, as_map, as_text, dig, percent_or_count, unrendered
+from pilotage.checks.values import as_list, as_map, as_text, dig, percent_or_count
 from pilotage.checks.workloads import Workload
 
 WIKIMEDIA = "wikimedia-2017-08-31-zookeeper-quorum-lost-firewall-rule"

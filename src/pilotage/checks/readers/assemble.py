@@ -39,5 +39,5 @@ def assemble(  # noqa: PLR0913 - as many as a scene has parts
         version=version,
         counts=counts,
         definitions=definitions,
-        pieces=reading.pieces,
+        unbuilt=reading.unbuilt,
     )

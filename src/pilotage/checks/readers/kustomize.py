@@ -47,13 +47,15 @@ def drop_patches(reading: Reading) -> None:
     """
     if not reading.kustomize_folders:
         return
+    for data in reading.kustomizations.values():
+        reading.unbuilt.images |= _tagged(data)
     found = {os.path.dirname(name): data for name, data in reading.kustomizations.items()}  # noqa: PTH120
     patches = {path for folder, data in found.items() for path in _files(folder, _patch_names(data))}
     named = {folder: set(_files(folder, _resource_names(data))) for folder, data in found.items()}
     used: set[str] = set().union(*named.values())
     for folder, data in found.items():
         if os.path.normpath(folder) in used or any(data.get(key) for key in _CHANGES):
-            reading.pieces |= named[folder]
+            reading.unbuilt.files |= named[folder]
     kept: list[KubeObject] = []
     for one in reading.objects:
         file = os.path.normpath(one.file)
@@ -62,6 +64,16 @@ def drop_patches(reading: Reading) -> None:
         else:
             kept.append(one)
     reading.objects = kept
+
+
+def _tagged(data: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Each image that a kustomization changes, with what it makes of it."""
+    for item in as_list(data.get("images")):
+        name = as_text(dig(item, "name"))
+        digest = as_text(dig(item, "digest"))
+        written = f"@{digest}" if digest else f":{as_text(dig(item, 'newTag'))}"
+        if name:
+            yield name, (as_text(dig(item, "newName")) or name) + written
 
 
 def _left_over(file: str, kustomizations: Container[str]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pilotage.checks.objects import KubeObject, Place, SourceFile
+from pilotage.checks.objects import KubeObject, Place, SourceFile, Unbuilt
 from pilotage.checks.readers.parallel import Ahead
 
 
@@ -51,7 +51,7 @@ class Reading:
         charts: number of Helm charts among the files.
         kustomizations: files of Kustomize that were read as they lie, by name, with what they say.
         kustomize_folders: folders with such a file, rendered or not.
-        pieces: files with objects that Kustomize completes, which it did not do here.
+        unbuilt: what Kustomize makes of the objects, which it did not do here.
         ahead: documents that other processes parse meanwhile.
     """
 
@@ -64,7 +64,7 @@ class Reading:
     charts: int = 0
     kustomizations: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     kustomize_folders: set[str] = field(default_factory=set)
-    pieces: set[str] = field(default_factory=set)
+    unbuilt: Unbuilt = field(default_factory=Unbuilt)
     ahead: Ahead = field(default_factory=Ahead, repr=False)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from rapidfuzz.distance import OSA
 from pilotage.checks.schema.published import renamed
 from pilotage.checks.schema.shapes import Free, Sequence, Shape, Struct
 from pilotage.checks.schema.walk import Fault
-from pilotage.checks.values import KeyPath, dig
+from pilotage.checks.values import KeyPath, as_map, dig
 
 # Names that many types have: found elsewhere they prove nothing, unless it is next door.
 _COMMON = frozenset(
@@ -25,6 +26,7 @@ _LISTED = 3
 _SURE = 1
 _LIKE = 0.75
 _SHORTEST = 4
+_REFERENCE = re.compile("([a-z]+)(?:Name|Ref|Reference|Id|Selector)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,13 @@ class Suggestion:
     Attributes:
         spelling: the name of a field at the same level; empty where none is near.
         renamed: what a newer version of the API calls it; empty where it is none of those.
+        related: a field at the same level that refers to the same thing in another form.
         places: levels that have a field of this very name, nearest first; several are equally near.
     """
 
     spelling: str = ""
     renamed: str = ""
+    related: str = ""
     places: tuple[KeyPath, ...] = ()
 
 
@@ -60,7 +64,7 @@ def suggest(root: Struct, data: Mapping[str, Any], fault: Fault) -> Suggestion:
     places = _places(root, data, fault, key)
     if places:
         return Suggestion(places=places)
-    return Suggestion(spelling)
+    return Suggestion(spelling, related="" if spelling else _related(key, fault, beside))
 
 
 def _spelling(key: str, fault: Fault, beside: Any) -> tuple[str, int]:
@@ -79,6 +83,15 @@ def _spelling(key: str, fault: Fault, beside: Any) -> tuple[str, int]:
         if distance == 0 or (near and len(key) >= _SHORTEST):
             best, least = name, distance
     return best, least
+
+
+def _related(key: str, fault: Fault, beside: Any) -> str:
+    """The field that refers to the same thing in another form: of `secretName` it is `secretRef`."""
+    named = _REFERENCE.fullmatch(key)
+    if named is None or not isinstance(fault.shape, Struct):
+        return ""
+    others = (_REFERENCE.fullmatch(name) for name in fault.shape.fields if name not in as_map(beside))
+    return next((other[0] for other in others if other and other[1] == named[1]), "")
 
 
 def _plain(name: str) -> str:

@@ -82,6 +82,16 @@ def unknown(fault: Fault, hint: Suggestion, minor: int, count: int) -> str:
     return f"{text}: it is dropped"
 
 
+def look_up(key: str, hint: Suggestion) -> str:
+    """What to do about a field of which nobody can say for sure what was meant."""
+    if hint.related:
+        return (
+            f"`{hint.related}` is probably meant, which takes its value in another form: see the reference "
+            f"of the API, and move what `{key}` says there."
+        )
+    return f"Look up where the API keeps what `{key}` says; where nothing needs it, the line can go."
+
+
 def misplaced(fault: Fault, hint: Suggestion, count: int) -> str:
     """That a field stands at the wrong level."""
     key = fault.path[-1]

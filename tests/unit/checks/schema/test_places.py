@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from pilotage.checks.families.schema import unknown_field
+from pilotage.checks.model import Gap
+from pilotage.checks.objects import Document, KubeObject, SourceFile
+from pilotage.checks.scene import Scene
 from pilotage.checks.schema.places import Suggestion, suggest
 from pilotage.checks.schema.published import definitions
 from pilotage.checks.schema.walk import Rule, faults
@@ -105,3 +109,30 @@ def test_a_field_of_the_older_version() -> None:
         "spec": {"rules": [{"http": {"paths": [{"pathType": "Prefix", "backend": {"serviceName": "web"}}]}}]},
     }
     assert suggested(data) == Suggestion(renamed="service.name")
+
+
+def volume(**parts: Any) -> dict[str, Any]:
+    spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageos": parts}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "prices"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("written", "related"),
+    [
+        ({"secretName": "login"}, "secretRef"),
+        ({"secretName": "login", "secretRef": {"name": "login"}}, ""),
+        ({"volumeLabel": "a"}, ""),
+        ({"cacheSize": "1Gi"}, ""),
+        ({"secret": "login"}, ""),
+    ],
+)
+def test_a_field_that_refers_to_the_same_thing_is_named(written: dict[str, Any], related: str) -> None:
+    assert suggested(volume(**written)).related == related
+
+
+def test_what_to_do_names_it_and_never_says_to_delete_what_is_needed() -> None:
+    one = KubeObject(volume(secretName="login", cacheSize="1Gi"), Document(SourceFile("a.yaml", ""), 0, 0, 1))
+    fixes = [answer.fix for answer in unknown_field.look(Scene([one])) if isinstance(answer, Gap)]
+    assert len(fixes) == 2
+    assert fixes[0].startswith("`secretRef` is probably meant")
+    assert "Look up" in fixes[1]
