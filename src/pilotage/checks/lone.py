@@ -103,13 +103,12 @@ def why_stopped_first(scene: Scene, workload: Workload, exposure: Exposure, held
         exposure: how requests reach it.
         held: the volume that one node may have at a time; empty for none.
     """
-    why = why_alone(scene, workload, exposure)
-    if why or not held:
-        return why
-    if exposure.by == "service":
-        return f"{held} leaves it no other strategy, and only programs inside wait for it"
     program = program_of(scene, workload, exposure)
-    return program.why if program is not None else ""
+    if program is not None:
+        return program.why
+    if held and exposure.by == "service":
+        return f"{held} leaves it no other strategy, and only programs inside wait for it"
+    return why_alone(scene, workload, exposure)
 
 
 # Controllers

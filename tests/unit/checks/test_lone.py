@@ -121,4 +121,3 @@ def test_a_store_of_one_drive_is_stopped_first_and_a_member_of_a_cluster_is_not(
     assert exposure is not None
     assert lone.why_stopped_first(scene, workload, exposure, "the claim `data`").startswith(why)
     assert bool(lone.why_stopped_first(scene, workload, exposure, "the claim `data`")) is bool(why)
-    assert not lone.why_stopped_first(scene, workload, exposure, "")

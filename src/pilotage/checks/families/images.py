@@ -40,7 +40,14 @@ def _filled_in(container: Container) -> bool:
     own = {container.name, workload.object.name, as_text(workload.pod_labels.get("app"))}
     if components.filled_in_by_mesh(container):
         return True
-    return image in own or to_fill_in(image) or any(mark in image for mark in "<>${}")
+    # No repository is written with capitals: `PROJECT_ID` in one is for a person to replace.
+    replaced = components.bare_image(image).partition("/")[2]
+    return (
+        image in own
+        or to_fill_in(image)
+        or replaced != replaced.lower()
+        or any(mark in image for mark in "<>${}")
+    )
 
 
 def _moves(image: str) -> bool:
