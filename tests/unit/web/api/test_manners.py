@@ -203,7 +203,9 @@ def test_kept_answers_are_the_same_as_fresh_ones(client: TestClient, store: Stor
     fresh = client.get(path)
     kept = client.get(path)
     assert kept.content == fresh.content
-    assert kept.headers == fresh.headers
+    # While the second lasts in which a version was seen first, its beginning is told.
+    told = [{**answer.headers, "last-modified": ""} for answer in (kept, fresh)]
+    assert told[0] == told[1]
     bare = client.get(path, headers={"accept-encoding": "identity"})
     assert "content-encoding" not in bare.headers
     assert fresh.headers["content-encoding"] == "gzip"
