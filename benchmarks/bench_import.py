@@ -30,8 +30,8 @@ t.enable_fts(["title", "summary", "symptoms_text", "trigger", "detection", "less
 """
 
 
-def measured(arguments: list[str]) -> tuple[float, float]:
-    """(seconds, peak MB) of a process."""
+def measured(arguments: list[str]) -> tuple[float, float, float]:
+    """(seconds, seconds of processor time, peak MB) of a process; on a machine with other work only the second travels."""
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -40,14 +40,16 @@ def measured(arguments: list[str]) -> tuple[float, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"failed: {arguments}")
-    return time.perf_counter() - started, usage.ru_maxrss / 1024
+    return time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def main(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
         sizes = sorted({max(1000, count // 10), count})
-        print(f"{'records':>8} {'who':<14}{'seconds':>9}{'records/s':>11}{'peak MB':>9}{'file MB':>9}")
+        print(
+            f"{'records':>8} {'who':<14}{'seconds':>9}{'CPU s':>9}{'records/s':>11}{'peak MB':>9}{'file MB':>9}"
+        )
         for size in sizes:
             data = base / f"{size}.jsonl"
             with data.open("w") as out:
@@ -67,13 +69,16 @@ def main(count: int) -> None:
                 "sqlite-utils": (measured(["-c", PEER, str(data), str(peer)]), peer),
                 "pilotage": (measured(command), ours),
             }
-            for name, ((seconds, peak), path) in rows.items():
-                megabytes = path.stat().st_size / 1e6
+            for name, ((seconds, cpu, peak), path) in rows.items():
+                rate, megabytes = size / seconds, path.stat().st_size / 1e6
                 print(
-                    f"{size:>8} {name:<14}{seconds:>9.1f}{size / seconds:>11.0f}{peak:>9.0f}{megabytes:>9.0f}"
+                    f"{size:>8} {name:<14}{seconds:>9.1f}{cpu:>9.1f}{rate:>11.0f}{peak:>9.0f}{megabytes:>9.0f}"
                 )
-            ratio = rows["pilotage"][0][0] / rows["sqlite-utils"][0][0]
-            print(f"{size:>8} ratio of times {ratio:.2f}, input {data.stat().st_size / 1e6:.0f} MB")
+            wall, cpu = (rows["pilotage"][0][part] / rows["sqlite-utils"][0][part] for part in (0, 1))
+            megabytes = data.stat().st_size / 1e6
+            print(
+                f"{size:>8} ratio of times {wall:.2f}, of processor times {cpu:.2f}, input {megabytes:.0f} MB"
+            )
 
 
 if __name__ == "__main__":

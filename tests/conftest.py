@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Store
@@ -15,6 +16,10 @@ from rig.stores import vocabulary
 
 # Before the first import of numpy: its threads wait by spinning, which on a busy machine costs four times the work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A busy machine is slow, not wrong.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
