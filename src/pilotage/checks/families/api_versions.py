@@ -23,6 +23,7 @@ from pilotage.checks.model import (
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema.lifecycle import Standing, Version, lives, standing
+from pilotage.checks.schema.migration import migration
 from pilotage.checks.schema.published import groups, kinds_of, nearest_minor, served
 from pilotage.checks.schema.survey import survey
 
@@ -68,8 +69,9 @@ def removed_api(scene: Scene) -> Answers:
     of trap: the documentation names it, nobody searched the objects.
 
     Fix
-    Write the version that the finding names; where fields have changed, `kubectl convert` or the migration
-    guide tells them.
+    Write the version that the finding names, with what changes beside it: a selector, fields that are called
+    otherwise, defaults that are others. `kubectl convert` does the same for kinds of Kubernetes' own. Where
+    nothing replaces a kind, the finding says what does its work now.
 
     References
     - https://kubernetes.io/docs/reference/using-api/deprecation-guide/
@@ -92,7 +94,7 @@ def removed_api(scene: Scene) -> Answers:
 
 def _version_gap(one: KubeObject, stands: Standing, version: Version) -> Gap:
     name = f"{one.kind} {one.api_version}"
-    instead = f" Write `{stands.instead}`." if stands.instead else ""
+    move = migration(one, stands.instead)
     if stands.gone is not None:
         message = f"{name} is not served since {_dotted(stands.gone)}; the target is {_dotted(version)}"
         severity = Severity.HIGH
@@ -111,35 +113,10 @@ def _version_gap(one: KubeObject, stands: Standing, version: Version) -> Gap:
         message,
         ("apiVersion",),
         evidence=(f"apiVersion: {one.api_version}",),
-        fix=instead.strip() or "Do without it: nothing replaces it under this name.",
-        patch=_patch(one, stands),
+        fix=move.fix,
+        patch=move.patch,
         severity=severity,
     )
-
-
-_SAME_FIELDS = frozenset(
-    {
-        ("batch/v1beta1", "CronJob"),
-        ("policy/v1beta1", "PodDisruptionBudget"),
-        ("rbac.authorization.k8s.io/v1beta1", "ClusterRole"),
-        ("rbac.authorization.k8s.io/v1beta1", "ClusterRoleBinding"),
-        ("rbac.authorization.k8s.io/v1beta1", "Role"),
-        ("rbac.authorization.k8s.io/v1beta1", "RoleBinding"),
-        ("scheduling.k8s.io/v1beta1", "PriorityClass"),
-        ("storage.k8s.io/v1beta1", "StorageClass"),
-        ("storage.k8s.io/v1beta1", "CSIStorageCapacity"),
-        ("coordination.k8s.io/v1beta1", "Lease"),
-        ("networking.k8s.io/v1beta1", "IngressClass"),
-        ("autoscaling/v2beta2", "HorizontalPodAutoscaler"),
-    }
-)
-"""Versions whose fields are those of the version that replaces them: only there is the change mechanical."""
-
-
-def _patch(one: KubeObject, stands: Standing) -> Patch:
-    if not stands.instead or (one.api_version, one.kind) not in _SAME_FIELDS:
-        return ()
-    return (Operation("replace", ("apiVersion",), stands.instead),)
 
 
 @check(
@@ -191,7 +168,12 @@ def _kind_gap(one: KubeObject, known: dict[str, list[str]]) -> Gap:
         return Gap(one, message, ("apiVersion",), (f"apiVersion: {one.api_version}",), fix=fix, patch=patch)
     near = _near(one.kind, known)
     message = f"Kubernetes has no kind {one.kind} in {one.api_version}"
-    fix = f"Write `kind: {near}`." if near else "Write a kind that exists, with the API version that has it."
+    fix = (
+        f"Write `kind: {near}`."
+        if near
+        else "No kind has nearly that name. Where a product defines it, write the API group of that product, "
+        "and install its CustomResourceDefinition first."
+    )
     patch = (Operation("replace", ("kind",), near),) if near else ()
     return Gap(
         one,
