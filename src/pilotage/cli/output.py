@@ -37,11 +37,6 @@ def say_json(value: Any) -> None:
     click.echo(_DRIVES_A_TERMINAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def counted(number: int, what: str) -> str:
-    """`1 record`, `2 records`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def say(where: Console, text: str = "", style: str = "", *, indent: int = 0) -> None:
     """Writes text of a record: nothing in it can drive the terminal or be read as markup."""
     line = RichText(printable(text), style=style)

@@ -27,6 +27,7 @@ from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import APPLIED_REPLICAS, SCALED, Container, Workload
+from pilotage.core.counting import counted
 
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 ROLLOVER = "dfds-2023-02-14-node-rollover-left-zero-nodes"
@@ -99,8 +100,7 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
             continue
         yield Gap(
             one,
-            f"Each apply sets {stated} replica{'s' if stated != 1 else ''}, whatever {scaler.key} has "
-            "decided by then",
+            f"Each apply sets {counted(stated, 'replica')}, whatever {scaler.key} has decided by then",
             ("spec", "replicas"),
             evidence=(f"spec.replicas: {stated}", f"{scaler.key}: least {least if least is not None else 1}"),
             patch=() if scene.live else (Operation("remove", ("spec", "replicas")),),

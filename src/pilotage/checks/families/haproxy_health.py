@@ -24,6 +24,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.probing import looks_deep
 from pilotage.checks.scene import Scene
+from pilotage.core.counting import counted
 
 ABOUT = ("HaproxyConfig",)
 BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
@@ -111,7 +112,7 @@ def _asks_front_page(group: Group, line: Statement) -> Gap:
     servers = sum(len(checked_servers(one)) for one in group.proxies)
     return Gap(
         group.subject,
-        f"{group.names}: the check asks {servers} server{'s' if servers > 1 else ''} for {found.method} "
+        f"{group.names}: the check asks {counted(servers, 'server')} for {found.method} "
         f"{found.uris[0][0]}, the front page: whatever breaks or slows that page takes "
         f"{'them all' if servers > 1 else 'it'} out",
         (" ".join(line.words[:2]),),

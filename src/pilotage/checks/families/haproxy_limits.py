@@ -18,6 +18,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.scene import Scene
+from pilotage.core.counting import counted
 
 ABOUT = ("HaproxyConfig",)
 CANVA = "canva-2024-11-12-api-gateway-overload-after-cdn-stall"
@@ -240,7 +241,7 @@ def hp_no_maxconn(scene: Scene) -> Answers:
         servers = sum(len(one.servers) for one in group.proxies)
         yield Gap(
             group.subject,
-            f"{group.names}: {servers} server{'s' if servers > 1 else ''} without `maxconn`: a slow one gets "
+            f"{group.names}: {counted(servers, 'server')} without `maxconn`: a slow one gets "
             "ever more requests at a time",
             ("default-server",),
             evidence=(str(group.proxies[0].servers[0].statement)[:120],),

@@ -11,6 +11,7 @@ from pilotage.checks.haproxy.healthchecks import asks_elsewhere, checked_servers
 from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.scene import Scene
+from pilotage.core.counting import counted
 
 ABOUT = ("HaproxyConfig",)
 MAILGUN = "mailgun-2018-07-13-central-auth-retry-overload"
@@ -74,13 +75,13 @@ def hp_retry_storm(scene: Scene) -> Answers:
         line, proxy = group.statement, group.proxies[0]
         if line is None:
             continue
-        times = _retries(proxy)
+        most = _retries(proxy)
         guarded = any(True for _ in proxy.rules("http-request disable-l7-retry"))
         retries = proxy.setting("retries")
         yield Gap(
             group.subject,
-            f"{group.names}: a request that an overloaded server fails is sent up to {times} more "
-            "times, at once",
+            f"{group.names}: a request that an overloaded server fails is repeated up to "
+            f"{counted(most, 'time')}, at once",
             ("retry-on",),
             evidence=(str(line), str(retries) if retries is not None else "retries 3 (default)"),
             severity=Severity.LOW if guarded else None,

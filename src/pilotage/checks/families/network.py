@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig, percent_or_count
 from pilotage.checks.workloads import SERVING, Workload
+from pilotage.core.counting import counted
 
 LETS_ENCRYPT = "lets-encrypt-2016-03-28-firewall-cut-dns-of-validation-hosts"
 ZALANDO_DNS = "zalando-2019-01-07-coredns-oom-total-dns-outage"
@@ -89,7 +91,9 @@ def netpol_cuts_dns(scene: Scene) -> Answers:
     For each workload whose egress NetworkPolicies isolate, looks whether any rule of all those policies
     allows port 53 to somewhere outside of its own labels: a rule without ports, with port 53 or with a port
     named like DNS. One finding for each policy that isolates, however many workloads it hits. Where policies
-    of other kinds (Cilium, Calico, AdminNetworkPolicy) are in the scene, it answers that it cannot know.
+    of other kinds (Cilium, Calico, AdminNetworkPolicy) are in the scene, it answers that it cannot know. A
+    workload that may reach nothing at all is of medium severity unless traffic leads to it, and is left alone
+    where a policy for some pods says `egress: []`. What only collects metrics, logs or traces is of low.
 
     Why it matters
     Policies add up, and one that isolates allows nothing by itself. Without port 53 no name resolves: calls
@@ -108,30 +112,68 @@ def netpol_cuts_dns(scene: Scene) -> Answers:
     References
     - https://kubernetes.io/docs/concepts/services-networking/network-policies/
     """
-    cut: dict[int, tuple[KubeObject, list[Workload]]] = {}
+    cut: dict[tuple[int, bool], tuple[KubeObject, list[Workload]]] = {}
     elsewhere = {one.namespace for one in scene.of(*_OTHER_POLICIES)}
     for workload, policies in _isolating(scene, "Egress"):
+        rules = [rule for policy in policies for rule in as_list(policy.spec.get("egress"))]
         if workload.pod.get("dnsPolicy") == "None" or workload.kind == "Job":
             yield NotApplicable(workload.object, "it brings its own DNS, or ends soon")
-        elif any(_allows_dns(rule) for policy in policies for rule in as_list(policy.spec.get("egress"))):
+        elif any(_allows_dns(rule) for rule in rules):
             yield Pass(workload.object)
         elif _others_speak(scene, elsewhere, workload):
             yield Unknown("policies of another kind may allow DNS", workload.object)
+        elif any(_allows_nothing_on_purpose(policy) for policy in policies):
+            yield NotApplicable(workload.object, "a policy of its own says that it is to reach nothing")
         else:
             first = min(policies, key=lambda one: one.key)
-            cut.setdefault(id(first), (first, []))[1].append(workload)
-    for policy, hit in cut.values():
-        hit.sort(key=lambda one: one.object.key)
-        rest = len(hit) - 1
-        others = f" and {rest} other workload{'s' if rest > 1 else ''}" if rest else ""
-        yield Gap(
-            policy,
-            f"{hit[0].object.key}{others} may not reach port 53: no name resolves there",
-            ("spec", "egress"),
-            evidence=(f"policyTypes: {', '.join(sorted(_types(policy)))}", "no egress rule allows port 53"),
-            confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
-            related=tuple(one.object for one in hit[:5]),
+            cut.setdefault((id(first), not rules), (first, []))[1].append(workload)
+    for (_, wholly), (policy, hit) in cut.items():
+        yield _cut_gap(scene, policy, sorted(hit, key=lambda one: one.object.key), wholly=wholly)
+
+
+def _allows_nothing_on_purpose(policy: KubeObject) -> bool:
+    """Whether a policy for some pods, not for all, has an empty list where its egress rules would be."""
+    return bool(as_map(policy.spec.get("podSelector"))) and policy.spec.get("egress") == []
+
+
+def _cut_gap(scene: Scene, policy: KubeObject, hit: list[Workload], *, wholly: bool) -> Gap:
+    first = hit[0].object
+    others = f" and {counted(len(hit) - 1, 'other workload')}" if len(hit) > 1 else ""
+    evidence = f"policyTypes: {', '.join(sorted(_types(policy)))}"
+    if wholly:
+        message = f"{first.key}{others} may reach nothing at all: no name resolves, no call gets through"
+        told = "no policy that selects them has an egress rule"
+        fix = (
+            f"Give {first.name} a policy with egress rules for what it calls, and for port 53 (UDP and TCP). "
+            "Where it is to call nothing, say so by `egress: []` in a policy that selects it alone."
         )
+    else:
+        message = f"{first.key}{others} may not reach port 53: no name resolves there"
+        told, fix = "no egress rule allows port 53", ""
+    return Gap(
+        policy,
+        message,
+        ("spec", "egress") if "egress" in policy.spec else ("spec", "policyTypes"),
+        evidence=(evidence, told),
+        fix=fix,
+        severity=max((_loss(scene, one, wholly=wholly) for one in hit), key=lambda one: one.rank),
+        confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+        related=tuple(one.object for one in hit[:5]),
+    )
+
+
+def _loss(scene: Scene, workload: Workload, *, wholly: bool) -> Severity:
+    """How bad it is: rules tell that it calls something; without any, traffic that leads there does."""
+    if any(_WATCHES.search(one.image) for one in workload.running):
+        return Severity.LOW
+    return Severity.HIGH if not wholly or scene.exposed(workload, "edge") is not None else Severity.MEDIUM
+
+
+_WATCHES = re.compile(
+    r"(?:^|[/-])(?:opentelemetry|otel|jaeger|zipkin|tempo|loki|promtail|fluent|fluentd|telegraf|statsd|"
+    r"prometheus|grafana)(?:[-:@]|$)"
+)
+"""Images of programs that collect what others tell of themselves."""
 
 
 def _allows_dns(rule: Any) -> bool:
@@ -366,10 +408,10 @@ def _pool_answer(scene: Scene, pool: KubeObject) -> Iterator[Gap | Pass | NotApp
     elif blocks >= max(nodes, 0 if nodes else _FEW_BLOCKS):
         yield Pass(pool)
     else:
-        known = f"{nodes} nodes" if nodes else f"more than {blocks} nodes"
+        known = counted(nodes, "node") if nodes else f"more than {counted(blocks, 'node')}"
         yield Gap(
             pool,
-            f"`{pool.spec.get('cidr')}` makes {blocks} block{'s' if blocks > 1 else ''}, too few for {known}",
+            f"`{pool.spec.get('cidr')}` makes {counted(blocks, 'block')}, too few for {known}",
             ("spec", "cidr"),
             evidence=(
                 f"cidr: {pool.spec.get('cidr')}",

@@ -19,6 +19,7 @@ from pilotage.checks.nginx.model import PASSES, Directive, NginxConfig
 from pilotage.checks.nginx.targets import seconds, upstream_of
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import human_seconds
+from pilotage.core.counting import counted
 
 COINBASE_2020 = "coinbase-2020-06-01-api-saturation-health-check-eviction"
 COINBASE_2021 = "coinbase-2021-05-19-nginx-connection-ceiling-and-slow-autoscaling"
@@ -144,8 +145,8 @@ def ngx_connection_ceiling(scene: Scene) -> Answers:
         else:
             yield Gap(
                 events or config,
-                f"A worker serves {number or _DEFAULT_CONNECTIONS} connections at most, and a request that "
-                "is handed on takes two",
+                f"A worker serves {counted(number or _DEFAULT_CONNECTIONS, 'connection')} at most, and a "
+                "request that is handed on takes two",
                 ("worker_connections",),
                 evidence=(f"worker_connections: {number if number is not None else 'absent (512)'}",),
             )
@@ -192,7 +193,8 @@ def ngx_nofile_under_connections(scene: Scene) -> Answers:
         else:
             yield Gap(
                 config,
-                f"A worker may open {files} files and have {connections} connections: files run out first",
+                f"A worker may open {counted(files, 'file')} and have {counted(connections, 'connection')}: "
+                "files run out first",
                 ("worker_rlimit_nofile",),
                 evidence=(f"worker_rlimit_nofile {files}", f"worker_connections {connections}"),
             )

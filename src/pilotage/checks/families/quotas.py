@@ -11,6 +11,7 @@ from pilotage.checks.allowances import (
     bounds_of,
     container_amount,
     quotas_over,
+    surely_applied,
     surge_and_unavailable,
 )
 from pilotage.checks.autoscalers import AUTOSCALERS
@@ -28,6 +29,7 @@ from pilotage.checks.scene import Scene
 from pilotage.checks.schedule import read_schedule
 from pilotage.checks.values import as_int, as_map, as_text, human_bytes
 from pilotage.checks.workloads import SCALED, Workload
+from pilotage.core.counting import counted
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 USER_ID = "google-2020-12-14-user-id-service-quota-zero"
@@ -248,7 +250,7 @@ def quota_below_use(scene: Scene) -> Answers:
     """
     namespaces = _Namespaces(scene)
     for one in scene.of("ResourceQuota"):
-        bounds = list(bounds_of(one))
+        bounds = list(bounds_of(one)) if surely_applied(scene, one) else []
         low = next((each for each in bounds if namespaces.total(each) > each.hard), None)
         if not bounds:
             yield NotApplicable(one, "it bounds nothing that is added up here")
@@ -330,7 +332,7 @@ def _tight(scene: Scene, namespaces: _Namespaces, workload: Workload, quotas: li
                 ("spec", "strategy"),
                 evidence=(
                     f"{quota.object.key}: {quota.key}: {hard}",
-                    f"maxUnavailable comes out as 0 for {replicas} replica{'s' if replicas > 1 else ''}",
+                    f"maxUnavailable comes out as 0 for {counted(replicas, 'replica')}",
                 ),
                 confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
                 related=(quota.object,),

@@ -24,6 +24,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.routes import backends, cluster_name
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, duration
+from pilotage.core.counting import counted
 
 MAILGUN = "mailgun-2018-07-13-central-auth-retry-overload"
 TWILIO = "twilio-2021-02-26-feature-enablement-service-overload"
@@ -165,7 +166,7 @@ def route_retries_amplify(scene: Scene) -> Answers:
     """
     bounded = _bounded_hosts(scene)
     for retry in _retries(scene):
-        often = f"up to {retry.attempts} times" if retry.attempts else "without limit"
+        often = f"up to {counted(retry.attempts, 'time')}" if retry.attempts else "without limit"
         if 0 < retry.attempts < _MANY_RETRIES or _bounded(bounded, retry):
             yield Pass(retry.route)
         else:

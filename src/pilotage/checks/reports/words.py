@@ -8,6 +8,7 @@ from typing import Literal
 from pilotage.checks.model import Severity
 from pilotage.checks.report import Report
 from pilotage.checks.reports.korean import korean
+from pilotage.core import counting
 
 Lang = Literal["en", "ko"]
 
@@ -105,9 +106,7 @@ def counted(number: int, what: str, lang: Lang = "en") -> str:
     """`1 finding`, `2 findings`, `발견 사항 2건`."""
     if lang == "ko":
         return _COUNTED[what].format(number)
-    if number == 1:
-        return f"1 {what}"
-    return f"{number} {what[:-1]}ies" if what.endswith("y") else f"{number} {what}s"
+    return counting.counted(number, what)
 
 
 def severities(report: Report, lang: Lang = "en") -> str:

@@ -21,7 +21,8 @@ from pilotage.checks.registry import all_checks
 from pilotage.checks.reports.incidents import Incidents, cited_lines
 from pilotage.cli.check.incidents import incidents_of
 from pilotage.cli.check.own import Ground, ground_options, house_rules
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.core.errors import NotFound, UserError
 from pilotage.core.text import did_you_mean
 

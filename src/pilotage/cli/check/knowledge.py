@@ -14,7 +14,8 @@ from pilotage.checks.model import OWN, Check, Severity
 from pilotage.checks.reports.incidents import Incident, cited_lines
 from pilotage.cli.check.incidents import all_incidents, files_by_id, incidents_of
 from pilotage.cli.check.own import Ground, ground_options, known_checks
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.core.errors import NotFound
 from pilotage.core.text import did_you_mean
 

@@ -14,7 +14,8 @@ from pilotage.checks.own.trying import Trial, try_checks
 from pilotage.checks.registry import all_checks
 from pilotage.cli.check.own import Ground, config_options, house_rules
 from pilotage.cli.main import EXIT_FINDINGS, EXIT_OK, EXIT_OUTSIDE
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.core.errors import NotFound
 
 

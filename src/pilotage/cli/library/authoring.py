@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from pilotage.cli.library.options import App, library_options
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.core.errors import Conflict, UserError
 from pilotage.library.authoring.known import known_slugs
 from pilotage.library.authoring.skeleton import skeleton

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from pilotage.cli.library.options import App, cursor_option, library_options, term_arguments
 from pilotage.cli.library.rendering import say_part
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.library.insight.related import RelatedAnswer
 from pilotage.library.insight.statistics import Distribution, Matrix, Statistics
 from pilotage.library.insight.topics import Topic

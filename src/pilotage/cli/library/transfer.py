@@ -13,7 +13,8 @@ import click
 
 from pilotage.cli.library.options import App, facet_option, library_options
 from pilotage.cli.library.progress import import_bars, size_of
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.core.errors import NotFound, UserError
 from pilotage.library.authoring.known import known_slugs
 from pilotage.library.bundled import bundled_candidates

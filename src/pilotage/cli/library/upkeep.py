@@ -8,7 +8,8 @@ import click
 
 from pilotage.cli.library.options import App, library_options
 from pilotage.cli.library.progress import count_bar
-from pilotage.cli.output import console, counted, say, say_json
+from pilotage.cli.output import console, say, say_json
+from pilotage.core.counting import counted
 from pilotage.library.evaluation import Evaluation, Summary, read_graded
 from pilotage.library.evaluation import evaluate as score
 from pilotage.library.stores.protocol import Filters
