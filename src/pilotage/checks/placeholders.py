@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from typing import Any
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.values import KeyPath, as_text
 
-_TO_REPLACE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|<[^<>]*[A-Za-z][^<>]*>|\.{3}.*|.*\.{3}|[xX]{3,}")
-"""For a script or a reader to replace: a name in capitals or angle brackets, dots: `DISK_SIZE`, `<image>`."""
+_TO_REPLACE = re.compile(
+    r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\.{3}.*|.*\.{3}|[xX]{3,}|\$[A-Za-z_]\w*|__\w+__|"
+    r"<[^<>]*[A-Za-z][^<>]*>|\[[^\[\]:]*[A-Za-z][^\[\]:]*\]"
+)
+"""For a script or a reader to replace: a name in capitals or in brackets, a variable, dots: `DISK_SIZE`."""
+_INSIDE = re.compile(r"@@?[A-Za-z][\w.-]*@@?(?![\w.-])|%%?[A-Za-z_]\w*%%?|<[A-Za-z][\w .-]*>")
+"""The same in the midst of a text: `app:@tag@`, `%REPLICAS%`, `registry/<name>`."""
 _WORDS = (
     r"place-?holder|(?:change|replace)[-_ ]?(?:me|this)|fill[-_ ]?(?:me|this|in)|to be (?:filled|replaced)|"
     r"fix[-_ ]?me|tbd"
@@ -36,10 +42,20 @@ def unrendered(value: object) -> bool:
 
 def to_fill_in(value: object) -> bool:
     """Whether something else stands in the place of a text when it is applied."""
+    if isinstance(value, list | dict):
+        return _in_brackets(value)
     text = as_text(value)
     if unrendered(text) or "$(" in text or _TO_REPLACE.fullmatch(text) is not None:
         return True
-    return len(text) <= _LONGEST and _SAYS_SO.search(text) is not None
+    return len(text) <= _LONGEST and (_SAYS_SO.search(text) or _INSIDE.search(text)) is not None
+
+
+def _in_brackets(value: list[Any] | dict[str, Any]) -> bool:
+    """Whether a list of one, or a mapping of one without a value, is such a text: `[YOUR_REGION]`, `{REGION}`."""
+    inner = next(iter(value)) if len(value) == 1 else None
+    if not isinstance(inner, str) or (isinstance(value, dict) and value[inner] is not None):
+        return False
+    return inner.isupper() or to_fill_in(inner)
 
 
 def address_for_show(value: object) -> bool:

@@ -26,15 +26,43 @@ from pilotage.checks.values import KeyPath
         "this is a placeholder",
         "TBD",
         "fill in",
+        "$REPLICAS",
+        "__TAG__",
+        "[your region]",
+        "%REPLICAS%",
+        "@@port@@",
+        "app:@tag@",
+        "registry.example/<name>:1",
+        ["YOUR_BASE64_REGION_ID"],
+        ["changeme"],
+        {"REGION": None},
     ],
 )
-def test_a_text_that_is_to_be_replaced(text: str) -> None:
+def test_a_text_that_is_to_be_replaced(text: object) -> None:
     assert to_fill_in(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "web", "latest", "LINUX", "exchangement", "refill", "1.2.3", "tbdata", 12, None, ["changeme"]],
+    [
+        "",
+        "web",
+        "latest",
+        "LINUX",
+        "exchangement",
+        "refill",
+        "1.2.3",
+        "tbdata",
+        12,
+        None,
+        ["web"],
+        ["A_B", "C_D"],
+        {"A_B": 1},
+        [],
+        "50%",
+        "me@host",
+        "[::1]",
+    ],
 )
 def test_a_value_that_is_meant(text: object) -> None:
     assert not to_fill_in(text)
