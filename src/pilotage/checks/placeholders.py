@@ -51,7 +51,7 @@ def to_fill_in(value: object) -> bool:
 
 
 def _in_brackets(value: list[Any] | dict[str, Any]) -> bool:
-    """Whether a list of one, or a mapping of one without a value, is such a text: `[YOUR_REGION]`, `{REGION}`."""
+    """Whether a list of one, or a mapping of one without a value, is such a text: `[REGION]`, `{REGION}`."""
     inner = next(iter(value)) if len(value) == 1 else None
     if not isinstance(inner, str) or (isinstance(value, dict) and value[inner] is not None):
         return False
