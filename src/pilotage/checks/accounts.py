@@ -71,3 +71,41 @@ def readable(rule: Mapping[str, Any], resources: frozenset[str]) -> list[str]:
         return []
     named = {as_text(one) for one in as_list(rule.get("resources"))}
     return sorted(resources if "*" in named else named & resources)
+
+
+_NO_WORK = frozenset(
+    "events secrets tokenreviews subjectaccessreviews customresourcedefinitions certificates "
+    "validatingwebhookconfigurations mutatingwebhookconfigurations".split()
+)
+"""What a server writes that answers questions only: reports, its own certificate and where it is trusted."""
+_LOCKS = frozenset({"leases", "configmaps", "endpoints", "*"})
+_WRITES = frozenset({"create", "update", "patch", "delete", "*"})
+
+
+def may_not_elect(scene: Scene, workload: Workload) -> bool:
+    """Whether its account may change objects of others, and none by which two pods of it agree on one.
+
+    Args:
+        scene: where the roles and bindings are; where they are not, the answer is no.
+        workload: what the account is of.
+    """
+    written: set[str] = set()
+    for rule in _rules_anywhere(scene, workload):
+        if {as_text(one) for one in as_list(rule.get("verbs"))} & _WRITES:
+            written.update(as_text(one).partition("/")[0] for one in as_list(rule.get("resources")))
+    return bool(written - _NO_WORK) and not written & _LOCKS
+
+
+def _rules_anywhere(scene: Scene, workload: Workload) -> Iterator[Mapping[str, Any]]:
+    """The rules that bind its account, in all namespaces or in some."""
+    one = workload.object
+    for binding in scene.of("ClusterRoleBinding", "RoleBinding"):
+        names = (
+            as_text(dig(subject, "name")) == account_of(workload)
+            and one.namespace in {"", as_text(dig(subject, "namespace")) or binding.namespace}
+            for subject in as_list(binding.data.get("subjects"))
+        )
+        if any(names):
+            kind, role = as_text(binding.get("roleRef", "kind")), as_text(binding.get("roleRef", "name"))
+            found = scene.find(kind, role, binding)
+            yield from map(as_map, as_list(found.data.get("rules")) if found is not None else ())

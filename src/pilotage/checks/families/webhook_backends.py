@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from pilotage.checks import lone
 from pilotage.checks.absence import surely_absent
+from pilotage.checks.accounts import may_not_elect
 from pilotage.checks.model import (
     Answer,
     Answers,
@@ -15,10 +17,10 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
-from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_map
 from pilotage.checks.webhooks import KINDS, Webhook
+from pilotage.checks.workloads import Workload
 
 JETSTACK = "jetstack-2019-09-05-opa-webhook-gke-master-upgrade"
 KYVERNO = "dfds-2022-08-03-kyverno-webhook-fail-closed"
@@ -33,6 +35,7 @@ KYVERNO = "dfds-2022-08-03-kyverno-webhook-fail-closed"
     about=KINDS,
     needs=("Service", "Deployment"),
     chart_severity=Severity.LOW,
+    uses=("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
 )
 def webhook_single(scene: Scene) -> Answers:
     """
@@ -51,13 +54,15 @@ def webhook_single(scene: Scene) -> Answers:
     or changed for two hours. At Jetstack nobody answered for the webhook, and the control plane stopped.
 
     Fix
-    Run at least two replicas on different nodes, with a PodDisruptionBudget.
+    Run at least two replicas on different nodes, with a PodDisruptionBudget. A controller whose account may
+    keep no lease elects no leader, and two of it would compete: there let the webhook fail open, or have a
+    program of its own answer it.
 
     References
     -
       https://kubernetes.io/docs/concepts/cluster-administration/admission-webhooks-good-practice/#ha-deployment
     """
-    alone: dict[int, tuple[KubeObject, int, list[Webhook]]] = {}
+    alone: dict[int, tuple[Workload, int, list[Webhook]]] = {}
     for hook in scene.webhooks:
         if not hook.fails_closed:
             yield Pass(hook.object)
@@ -70,32 +75,42 @@ def webhook_single(scene: Scene) -> Answers:
         elif len(workloads) > len(scales) or sum(scale.least for _, scale in scales) > 1:
             yield Pass(hook.object)
         else:
-            workload = scales[0][0].object
+            workload = scales[0][0]
             alone.setdefault(id(workload), (workload, scales[0][1].least, []))[2].append(hook)
     for workload, least, hooks in alone.values():
         # Those that cover pods are told first: their absence is the worst.
-        yield _single_gap(sorted(hooks, key=lambda one: not _stops_pods(one)), workload, least)
+        yield _single_gap(scene, sorted(hooks, key=lambda one: not _stops_pods(one)), workload, least)
 
 
 def _stops_pods(hook: Webhook) -> bool:
     return hook.rule_for("", "pods") is not None and not hook.opts_in
 
 
-def _single_gap(hooks: list[Webhook], workload: KubeObject, least: int) -> Gap:
+def _single_gap(scene: Scene, hooks: list[Webhook], workload: Workload, least: int) -> Gap:
     pods = _stops_pods(hooks[0])
     more = f" and {len(hooks) - 1} more, which fail closed" if len(hooks) > 1 else ", which fails closed"
+    competes = not lone.elects_a_leader(workload) and may_not_elect(scene, workload)
     return Gap(
-        workload,
+        workload.object,
         f"{'No pod answers' if least == 0 else 'One pod answers'} for `{hooks[0].name}`{more}: "
         f"without it {'no pod' if pods else 'nothing that it covers'} can be created or changed",
         ("spec", "replicas"),
         evidence=(
-            f"spec.replicas: {workload.spec.get('replicas', 'absent, which means 1')}",
+            f"spec.replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",
+            *(("its account may write no lease",) if competes else ()),
             *(f"{hook.object.key}: {hook.name} has failurePolicy Fail" for hook in hooks),
         ),
+        fix=_ALONE if competes else "",
         severity=None if pods else Severity.MEDIUM,
         related=tuple({id(hook.object): hook.object for hook in hooks}.values()),
     )
+
+
+_ALONE = (
+    "It elects no leader, so that two of it would compete. Set `failurePolicy: Ignore` where a wrong object "
+    "does less harm than none, or have a second Deployment answer the webhook, where the program can do that "
+    "alone; else keep its way back short: a priority class, and an image that the nodes have."
+)
 
 
 @check(
