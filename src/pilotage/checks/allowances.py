@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from pilotage.checks.index import SHARED
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig, percent_or_count, quantity
@@ -49,7 +50,15 @@ class Quota:
 def quotas_over(scene: Scene, workload: Workload) -> Iterator[Quota]:
     """The bounds that every pod of a workload's namespace falls under; quotas with a scope are left out."""
     for one in scene.beside(workload.object, "ResourceQuota"):
-        yield from bounds_of(one)
+        if surely_applied(scene, one):
+            yield from bounds_of(one)
+
+
+def surely_applied(scene: Scene, one: KubeObject) -> bool:
+    """Whether an object goes with what lies beside it: not where files of one folder show one thing each."""
+    if one.live or one.namespace not in SHARED or one.application:
+        return True
+    return one.file.rpartition("/")[0] not in scene.index.choices
 
 
 def bounds_of(one: KubeObject) -> Iterator[Quota]:

@@ -61,6 +61,7 @@ def program_of(scene: Scene, workload: Workload, exposure: Exposure) -> Program 
     """The row of the program that gets the requests; None where two of it may work."""
     container = serving_container(workload, exposure)
     parts = components.bare_image(container.image).split("/") if container is not None else []
+    parts = ["library", *parts] if len(parts) == 1 else parts
     for start in range(max(0, len(parts) - 2), len(parts)):
         found = _programs().get("/".join(parts[start:]))
         if found is not None and container is not None:
@@ -123,7 +124,7 @@ def is_controller(scene: Scene, workload: Workload) -> bool:
     """
     if components.roles(workload) & _TRAFFIC:
         return False
-    if any(_ELECTS.match(word) for one in workload.running for word in one.words):
+    if elects_a_leader(workload):
         return True
     scene.asked.update(("ClusterRoleBinding", "RoleBinding"))
     name, own = account_of(workload), workload.object.namespace
@@ -134,6 +135,11 @@ def is_controller(scene: Scene, workload: Workload) -> bool:
         for binding in _bindings(scene).get(name, ())
         if _binds(binding, name, own)
     )
+
+
+def elects_a_leader(workload: Workload) -> bool:
+    """Whether its arguments say that one of its pods works at a time."""
+    return any(_ELECTS.match(word) for one in workload.running for word in one.words)
 
 
 def _bindings(scene: Scene) -> dict[str, list[KubeObject]]:

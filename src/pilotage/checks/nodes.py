@@ -56,26 +56,62 @@ def may_take(node: KubeObject, workload: Workload) -> bool:
     return all(str(node.labels.get(key)) == str(value) for key, value in wanted.items())
 
 
+_CONTROL_PLANE = {"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
+
+
+def on_control_plane_only(workload: Workload) -> bool:
+    """Whether its pods run on nodes of the control plane only, of which there are a few."""
+    if _CONTROL_PLANE & set(as_map(workload.pod.get("nodeSelector"))):
+        return True
+    terms = _node_terms(workload)
+    return bool(terms) and all(
+        any(
+            dig(item, "key") in _CONTROL_PLANE and dig(item, "operator") in {"Exists", "In"}
+            for item in as_list(dig(term, "matchExpressions"))
+        )
+        for term in terms
+    )
+
+
+def which_nodes(workload: Workload) -> str:
+    """The nodes that an agent runs on, as a part of a sentence."""
+    if on_control_plane_only(workload):
+        return "every node of the control plane"
+    wanted = [key for key in as_map(workload.pod.get("nodeSelector")) if not key.endswith(("/os", "/arch"))]
+    return "every node that it is for" if wanted or _node_terms(workload) else "every node"
+
+
+def _node_terms(workload: Workload) -> list[Any]:
+    strength = "requiredDuringSchedulingIgnoredDuringExecution"
+    return as_list(dig(workload.pod, "affinity", "nodeAffinity", strength, "nodeSelectorTerms"))
+
+
 class Room:
     """How many nodes of a scene take the pods of a workload; files seldom hold any node.
+
+    In files a node counts for the workloads that it may belong to: one that is shown beside a chart tells
+    nothing of the cluster that the chart goes to.
 
     Args:
         scene: where the nodes are.
     """
 
     def __init__(self, scene: Scene) -> None:
+        self._scene = scene
         self._nodes = list(scene.of("Node"))
         self._known: dict[str, int] = {}
 
-    @property
-    def known(self) -> bool:
-        """Whether the scene holds nodes at all."""
-        return bool(self._nodes)
-
-    def number(self, workload: Workload) -> int:
-        """The number of nodes that take its pods."""
+    def number(self, workload: Workload) -> int | None:
+        """The number of nodes that take its pods; None where the scene holds none of its nodes."""
         # Most workloads ask for the same nodes, and there are many of both.
-        wish = repr((workload.pod.get("nodeSelector"), workload.pod.get("tolerations")))
+        wish = repr((workload.pod.get("nodeSelector"), workload.pod.get("tolerations"), _apart(workload)))
         if wish not in self._known:
-            self._known[wish] = sum(1 for node in self._nodes if may_take(node, workload))
-        return self._known[wish]
+            nodes = [node for node in self._nodes if self._scene.index.belong(workload.object, node)]
+            self._known[wish] = sum(1 for node in nodes if may_take(node, workload)) if nodes else -1
+        return None if self._known[wish] < 0 else self._known[wish]
+
+
+def _apart(workload: Workload) -> tuple[str, str]:
+    """What tells apart, in files, the workloads that nodes belong to."""
+    one = workload.object
+    return ("", "") if one.live else (one.file, one.application)

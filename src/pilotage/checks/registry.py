@@ -9,6 +9,7 @@ from types import ModuleType
 from pilotage.checks.families import (
     api_versions,
     autoscaling,
+    budgets,
     certificates,
     client_addresses,
     cloud_balancers,
@@ -69,6 +70,7 @@ from pilotage.checks.model import Check
 FAMILIES: tuple[ModuleType, ...] = (
     api_versions,
     autoscaling,
+    budgets,
     certificates,
     client_addresses,
     cloud_balancers,

@@ -10,6 +10,11 @@ from pilotage.checks.values import as_int, as_list, as_map
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 _DEFAULTS = {"timeoutSeconds": 1, "periodSeconds": 10, "failureThreshold": 3, "initialDelaySeconds": 0}
+_WAYS = {
+    "edge": "traffic from outside",
+    "webhook": "calls of the API server",
+    "api": "calls of the API server",
+}
 _HANDLERS = ("httpGet", "tcpSocket", "grpc", "exec")
 
 
@@ -55,3 +60,8 @@ def serving_container(workload: Workload, exposure: Exposure) -> Container | Non
         if found is not None:
             return found
     return workload.containers[0] if workload.containers else None
+
+
+def way_in(exposure: Exposure) -> str:
+    """What reaches a workload and through which object, as a part of a sentence."""
+    return f"{_WAYS.get(exposure.by, 'requests from inside')} through {exposure.object.key}"

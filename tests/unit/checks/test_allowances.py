@@ -155,10 +155,8 @@ def test_tolerations(toleration: dict[str, Any], tolerated: bool) -> None:
 
 def test_room_counts_nodes_once_for_equal_wishes() -> None:
     scene, web = only(deployment({}), node("a"), node("b", unschedulable=True))
-    room = Room(scene)
-    assert room.known
-    assert room.number(web) == 1
-    assert not Room(Scene()).known
+    assert Room(scene).number(web) == 1
+    assert Room(Scene()).number(web) is None
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pilotage.checks import components
 from pilotage.checks.accounts import ClusterGrants, account_of, readable
+from pilotage.checks.lone import elects_a_leader
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -18,10 +19,11 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
+from pilotage.checks.nodes import on_control_plane_only, which_nodes
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig, duration, quantity
-from pilotage.checks.workloads import Workload
+from pilotage.checks.workloads import SCALED, Workload
 
 OPENAI = "openai-2024-12-11-telemetry-agent-overloaded-control-planes"
 CIVIS = "civis-analytics-2019-01-16-api-server-overload-daemonsets"
@@ -34,6 +36,8 @@ _MANY = frozenset(
     {"pods", "events", "secrets", "configmaps", "endpoints", "endpointslices", "replicasets", "jobs"}
 )
 _NODE_FIELD = "spec.nodeName"
+_OF_THEIR_NODE = {"filebeat", "fluent-bit", "aws-for-fluent-bit", "vector"}
+"""Agents that ask for the pods of their own node unless they are told otherwise."""
 _RESERVED = {"exempt", "system", "leader-election", "node-high"}
 _PILES = {
     "Job": 2_000, "Pod": 20_000, "ReplicaSet": 10_000, "ConfigMap": 10_000,
@@ -69,8 +73,11 @@ def daemonset_lists_api(scene: Scene) -> Answers:
     Looks for DaemonSets whose account may list or watch, in all namespaces, kinds of which there are many
     (pods, events, Secrets, ConfigMaps, endpoints, ReplicaSets, Jobs), unless a FlowSchema names that account,
     so that the API server can hold its requests back. kube-proxy and network plugins are left alone, since
-    that is their work; where a container is given its node's name, it most likely asks for the pods of its
-    node only, and the severity is low.
+    that is their work, and so are agents on nodes of the control plane only and those that elect a leader,
+    since few of them ask. Where a container is given its node's name, or the program is one that does so by
+    itself (Filebeat, Fluent Bit, Vector), it most likely asks for the pods of its node only; an ingress
+    controller must know all routes; and a role that another workload shares may be there for that one. In
+    all three cases the severity is low.
 
     Why it matters
     Each node adds another asker, and each answer grows with the cluster: the cost is the product. When many
@@ -83,8 +90,9 @@ def daemonset_lists_api(scene: Scene) -> Answers:
     reconnected.
 
     Fix
-    Ask only for the pods of the node (`spec.nodeName` as field selector), put one collector per cluster
-    between the agents and the API, and give the account a FlowSchema with a priority level of its own.
+    Take out of the ClusterRole what the agent does not use. Ask only for the pods of the node
+    (`spec.nodeName` as field selector), put one collector per cluster between the agents and the API, and
+    give the account a FlowSchema with a priority level of its own.
 
     References
     - https://kubernetes.io/docs/concepts/cluster-administration/flow-control/
@@ -105,22 +113,58 @@ def daemonset_lists_api(scene: Scene) -> Answers:
             yield Pass(workload.object)
         elif "network-agent" in components.roles(workload):
             yield NotApplicable(workload.object, "following the cluster is its work")
+        elif on_control_plane_only(workload) or elects_a_leader(workload):
+            yield NotApplicable(workload.object, "few of its pods ask")
         else:
-            one_node = _knows_node(workload)
-            role = next(iter(found.values()))
-            yield Gap(
-                workload.object,
-                f"On every node its account `{account}` may list {', '.join(sorted(found))} of all "
-                "namespaces",
-                (*workload.pod_path, "serviceAccountName"),
-                evidence=(
-                    f"{role.key}: list or watch {', '.join(sorted(found))}",
-                    "no FlowSchema names the account",
-                ),
-                severity=Severity.LOW if one_node else None,
-                confidence=Confidence.LOW if one_node else Confidence.MEDIUM,
-                related=(role,),
-            )
+            yield _listing(scene, workload, found)
+
+
+def _listing(scene: Scene, workload: Workload, found: Mapping[str, KubeObject]) -> Gap:
+    account, what, role = account_of(workload), ", ".join(sorted(found)), next(iter(found.values()))
+    routes = "ingress-controller" in components.roles(workload)
+    shared = _shares_account(scene, workload)
+    one_node = "pods" in found and (_knows_node(workload) or _asks_its_node(workload))
+    low = routes or shared is not None or one_node
+    where = which_nodes(workload)
+    return Gap(
+        workload.object,
+        f"On {where} its account `{account}` may list {what} of all namespaces",
+        (*workload.pod_path, "serviceAccountName"),
+        evidence=(f"{role.key}: list or watch {what}", "no FlowSchema names the account"),
+        fix=_FENCE if routes else _narrow(what, shared, asks_for_pods="pods" in found and not one_node),
+        severity=Severity.LOW if low else None,
+        confidence=Confidence.LOW if low else Confidence.MEDIUM,
+        related=(role,),
+    )
+
+
+_FENCE = (
+    "Each of its pods must know all routes. Run as many as the traffic needs instead of one on each node, "
+    "and give the account a FlowSchema with a priority level of its own."
+)
+
+
+def _narrow(what: str, shared: Workload | None, *, asks_for_pods: bool) -> str:
+    """What makes the grant smaller, or what it allows less dangerous."""
+    if shared is not None:
+        first = f"Give it an account of its own: {shared.object.key} uses this one, too."
+    else:
+        first = f"Take `list` and `watch` of {what} out of the ClusterRole where the agent does not use them."
+    own = " Ask only for the pods of its node (`spec.nodeName` as field selector)." if asks_for_pods else ""
+    return f"{first}{own} For what remains, give the account a FlowSchema with a priority level of its own."
+
+
+def _shares_account(scene: Scene, workload: Workload) -> Workload | None:
+    """Another workload, no agent, that uses the same account."""
+    account = account_of(workload)
+    beside = scene.workloads_beside(workload.object) if account != "default" else []
+    return next((one for one in beside if one.kind in SCALED and account_of(one) == account), None)
+
+
+def _asks_its_node(workload: Workload) -> bool:
+    return any(
+        components.bare_image(one.image).rpartition("/")[2] in _OF_THEIR_NODE for one in workload.running
+    )
 
 
 def _accounts(schema: KubeObject) -> Iterator[tuple[str, str]]:
@@ -256,9 +300,12 @@ def apiservice_fragile(scene: Scene) -> Answers:
 
 
 def _alone(workload: Workload, services: list[KubeObject]) -> Gap:
+    names = [f"`{one.name}`" for one in services]
+    more = f" and {len(names) - 1} more parts of the API" if len(names) > 2 else ""  # noqa: PLR2004
+    told = f"{names[0]}{more}" if more else " and ".join(names)
     return Gap(
         workload.object,
-        f"One pod alone answers for {' and '.join(one.name for one in services)}",
+        f"One pod alone answers for {told}",
         ("spec", "replicas"),
         evidence=(f"replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",),
         fix="Run two replicas on different nodes, with a PodDisruptionBudget.",

@@ -25,7 +25,9 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.schedule import Schedule, read_schedule
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, dotted, human_seconds
+from pilotage.checks.work import does_little, on_much_data
 from pilotage.checks.workloads import Container, Workload, workload_of
+from pilotage.core.counting import counted
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 UNIVERSE = "universe-2017-07-21-greedy-kubernetes-job"
@@ -406,8 +408,10 @@ def job_greedy_retry(scene: Scene) -> Answers:
     What it does
     Looks for Jobs, also those of CronJobs, with `restartPolicy: Never` (each retry is a new pod, on any
     node), retries allowed (`backoffLimit` is 6 by default) and a container without a memory limit. A
-    LimitRange of the namespace that sets a default is taken into account; hooks of Helm and Argo CD, and
-    helpers that only make a certificate, are left alone.
+    LimitRange of the namespace that sets a default is taken into account. Hooks of Helm and Argo CD are left
+    alone, and what takes little memory by its command or name: helpers that make a certificate, runs that
+    print, wait or ask something once, migrations of a database. The severity is medium where much data is
+    read or made (a request of 256 MiB or more, names such as `export` or `reindex`), and else low.
 
     Why it matters
     A run that takes all the memory of its node makes the node unhealthy. The Job controller sees a failed
@@ -436,22 +440,23 @@ def job_greedy_retry(scene: Scene) -> Answers:
             yield Pass(one)
         elif workload.restart_policy != "Never" or _hooked(one):
             yield NotApplicable(one, "it is not retried on other nodes, or a hook of a tool")
-        elif all(_makes_certificates(container) for container in unbound):
-            yield NotApplicable(one, "it makes a certificate and ends")
+        elif all(_makes_certificates(each) or does_little(workload, each) for each in unbound):
+            yield NotApplicable(one, "it does little and ends")
         elif _default_limit(scene, one):
             yield NotApplicable(one, "a LimitRange sets a default limit")
         else:
             number = 6 if retries is None else retries
             yield Gap(
                 one,
-                f"Container `{unbound[0].name}` has no memory limit, and {number} retries may each take "
-                "another node",
+                f"Container `{unbound[0].name}` has no memory limit, and {counted(number, 'retry')} may "
+                "each take another node",
                 (*unbound[0].path, "resources"),
                 evidence=(
                     "resources.limits.memory: absent",
                     f"backoffLimit: {number}{' (the default)' if retries is None else ''}",
                     "restartPolicy: Never",
                 ),
+                severity=None if any(on_much_data(workload, each) for each in unbound) else Severity.LOW,
                 confidence=Confidence.HIGH if number > 1 else Confidence.MEDIUM,
             )
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 from pilotage.checks import components
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.placeholders import to_fill_in
@@ -34,6 +37,11 @@ _MOVING = {
 }
 
 
+_BRANCHES = ("latest", "main", "master", "nightly", "edge", "dev", "canary", "unstable", "snapshot")
+_PLATFORM = re.compile(r"linux|windows|amd64|arm64(?:v8)?|arm32v7|armv?7|x86[-_]64|x64|ppc64le|s390x|i386")
+_SCAFFOLD = {"manager", "webhook", "webhooks", "metrics-server"}
+
+
 def _filled_in(container: Container) -> bool:
     """Whether somebody else writes the image in: Skaffold, Kustomize, a person."""
     image, workload = container.image, container.workload
@@ -58,6 +66,26 @@ def _pinned(container: Container) -> bool:
     return not _moves(container.image)
 
 
+def _names_a_version(container: Container) -> bool:
+    """Whether the image has a digest, or a tag that is the name of a version, a build or a commit.
+
+    One that is a word (`alpine`, a branch) is moved as often as it is not.
+    """
+    tag = _PLATFORM.sub("", components.image_tag(container.image).lower())
+    return "@sha256:" in container.image or (
+        _pinned(container) and re.search(r"\d", tag) is not None and not tag.startswith(_BRANCHES)
+    )
+
+
+def _written_by_a_release(workload: Workload) -> bool:
+    """Whether it is of the manifests of an operator's branch of development, laid out as by Kubebuilder.
+
+    What a user applies is built from them, with the tag of a release.
+    """
+    folders = workload.object.file.split("/")[:-1]
+    return any(one == "config" and inner in _SCAFFOLD for one, inner in itertools.pairwise(folders))
+
+
 def _by_kustomize(scene: Scene, container: Container) -> str:
     """The image that Kustomize makes of it; empty where none of its files names it.
 
@@ -72,7 +100,9 @@ def _by_kustomize(scene: Scene, container: Container) -> str:
 def _written(scene: Scene, container: Container) -> bool:
     """Whether a tool or a person writes another image in, whose tag does not move."""
     made = _by_kustomize(scene, container)
-    return _filled_in(container) or bool(made and not _moves(made))
+    if _filled_in(container) or bool(made and not _moves(made)):
+        return True
+    return not scene.live and not made and _written_by_a_release(container.workload)
 
 
 def _by_default(scene: Scene, container: Container) -> bool:
@@ -106,7 +136,8 @@ def image_tag_moves(scene: Scene) -> Answers:
     in agents that carry a node's network or names. It also says when the node's old copy is kept
     (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
     kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
-    development that a release pins, the severity is low.
+    development that a release pins, the severity is low. The `config/` folder of an operator, from which a
+    release is built, is left out.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -171,9 +202,10 @@ def image_tag_moves(scene: Scene) -> Answers:
 def pull_always_critical(scene: Scene) -> Answers:
     """
     What it does
-    Looks for `imagePullPolicy: Always`, written down, on images with a version or a digest, in workloads to
-    which traffic from outside, a webhook or an aggregated API leads, and in agents that carry a node's
-    network or names. In a cluster `latest` with a digest is left out, since the API server writes `Always`
+    Looks for `imagePullPolicy: Always`, written down, on images with a digest or a tag that has a number, in
+    workloads to which traffic from outside, a webhook or an aggregated API leads, and in agents that carry a
+    node's network or names. A tag that is a word or begins with a branch's name most likely moves, so that
+    `Always` is meant. In a cluster `latest` with a digest is left out, since the API server writes `Always`
     there by itself.
 
     Why it matters
@@ -204,9 +236,9 @@ def pull_always_critical(scene: Scene) -> Answers:
             for one in (*workload.containers, *workload.init_containers)
             if as_text(one.get("imagePullPolicy")) == "Always" and not _by_default(scene, one)
         ]
-        pinned = [one for one in asking if _pinned(one)]
+        pinned = [one for one in asking if _names_a_version(one)]
         if not pinned:
-            yield NotApplicable(workload.object, "see image-tag-moves") if asking else Pass(workload.object)
+            yield NotApplicable(workload.object, "its tag moves") if asking else Pass(workload.object)
             continue
         yield Gap(
             workload.object,

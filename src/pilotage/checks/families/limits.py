@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
@@ -10,8 +11,9 @@ from decimal import Decimal
 from pilotage.checks import components
 from pilotage.checks.allowances import container_amount, limit_default
 from pilotage.checks.components import idle
-from pilotage.checks.index import nearest
+from pilotage.checks.index import SHARED, nearest
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
+from pilotage.checks.nodes import on_control_plane_only, which_nodes
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
@@ -25,6 +27,19 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 TARGET = "target-2019-01-cascading-failure-consul-gossip"
 
 _WHOLE_CORE = Decimal(1)
+_GATHERS = re.compile(
+    r"fluent|beat(?![a-z])|logstash|promtail|vector|collectd|telegraf|datadog|dd-agent|newrelic|sysdig|"
+    r"prometheus|otel|opentelemetry|collector|splunk|dynatrace|oneagent|instana|falco|alloy|grafana-agent|"
+    r"logging|logs?-agent|jaeger|xray|x-ray|cadvisor|tetragon|zipkin|metrics|telemetry|monitor",
+    re.IGNORECASE,
+)
+_NODE_LOGS = {"/var/log", "/var/log/pods", "/var/log/containers", "/var/lib/docker/containers", "/"}
+_FEW_LINES = re.compile(
+    r"secret|token|cert|tls|keytab|(?<![a-z])keys?(?![a-z])|credential|password|auth|config|env(?![a-z])|"
+    r"socket|(?<![a-z])(?:run|sock|ssh|gpg|kubeconfig)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of volumes for what is a few lines long."""
 
 
 def _unbound(scene: Scene, workload: Workload) -> list[Container]:
@@ -51,7 +66,9 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
     Looks for DaemonSets with a container that has no memory limit, neither of its own nor from a LimitRange
     of its namespace. Containers that only sleep are left out, and agents that carry the network or the names
     of the node (by their image: kube-proxy, Calico, Cilium and the like): for them a kill is as bad as a
-    full node.
+    full node. The severity is medium for what gathers logs, metrics or traces of its node (by names, or by
+    the folders of the node that it mounts) and for what gets traffic from outside, since its memory grows
+    with what comes in; else, and on nodes of the control plane only, it is low.
 
     Why it matters
     An agent that leaks, or that buffers since its target is away, grows on all nodes at the same time. With
@@ -80,13 +97,31 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
             yield NotApplicable(workload.object, "its image is still to be filled in")
         else:
             names = ", ".join(f"`{one.name}`" for one in unbound)
+            grows = not on_control_plane_only(workload) and (
+                any(_gathers(one) for one in unbound) or scene.exposed(workload, "edge") is not None
+            )
             yield Gap(
                 workload.object,
-                f"Without a memory limit {names} may take the memory of every node",
+                f"Without a memory limit {names} may take the memory of {which_nodes(workload)}",
                 (*unbound[0].path, "resources"),
                 evidence=tuple(f"{one.name}: resources.limits.memory: absent" for one in unbound),
+                fix="" if grows else "Set a memory limit somewhat above what it uses at its worst.",
+                severity=None if grows else Severity.LOW,
                 confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
             )
+
+
+def _gathers(container: Container) -> bool:
+    """Whether it takes in what its node makes: logs, metrics, traces."""
+    name, pod = container.workload.object.name, container.workload.pod
+    if _GATHERS.search(f"{name} {container.name} {components.bare_image(container.image)}"):
+        return True
+    logs = {
+        dig(volume, "name")
+        for volume in as_list(pod.get("volumes"))
+        if as_text(dig(volume, "hostPath", "path")).rstrip("/") in _NODE_LOGS
+    }
+    return any(dig(mount, "name") in logs for mount in as_list(container.data.get("volumeMounts")))
 
 
 @check(
@@ -209,7 +244,11 @@ def _unbound_by_namespace(scene: Scene) -> dict[int, list[Container]]:
         if workload.kind in {"DaemonSet", "Job", "CronJob"} or not one.namespace:
             continue
         homes = nearest(one, scene.index.named("Namespace", one.namespace))
-        for home in homes if len(homes) == 1 else ():
+        # Every manifest without a namespace may be meant for `default`, wherever it lies.
+        meant = one.namespace not in SHARED or any(
+            scene.index.belong(home, one, named=False) for home in homes
+        )
+        for home in homes if len(homes) == 1 and meant else ():
             found[id(home)] += _unbound(scene, workload)
     return found
 
@@ -228,7 +267,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
     """
     What it does
     Looks for `emptyDir` volumes with `medium: Memory` and no `sizeLimit` that are mounted by a container
-    without a memory limit.
+    without a memory limit, and to which one of those may write. Volumes for secrets, certificates,
+    configuration and sockets, by their names, are left out: what lies there is a few lines long.
 
     Why it matters
     What is written to such a volume is memory. With a limit on the container it counts against the
@@ -251,7 +291,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
             if dig(volume, "emptyDir", "medium") != "Memory":
                 continue
             found = True
-            users = list(_mounting(workload, as_text(dig(volume, "name"))))
+            name = as_text(dig(volume, "name"))
+            users = list(_mounting(workload, name)) if _FEW_LINES.search(name) is None else []
             unbound = [one for one in users if container_amount(scene, one, "limits", "memory") is None]
             if dig(volume, "emptyDir", "sizeLimit") is not None or not unbound:
                 continue
@@ -274,7 +315,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
 
 def _mounting(workload: Workload, volume: str) -> Iterator[Container]:
     for container in (*workload.containers, *workload.init_containers):
-        if any(dig(mount, "name") == volume for mount in as_list(container.data.get("volumeMounts"))):
+        mounts = as_list(container.data.get("volumeMounts"))
+        if any(dig(one, "name") == volume and dig(one, "readOnly") is not True for one in mounts):
             yield container
 
 

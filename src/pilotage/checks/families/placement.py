@@ -23,6 +23,7 @@ from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SCALED, Workload
+from pilotage.core.counting import counted
 
 MOONLIGHT = "moonlight-2019-01-22-all-pods-on-one-failing-node"
 MYBINDER = "mybinder-2019-04-03-ingress-nodes-cordoned"
@@ -116,9 +117,9 @@ def one_node_pileup(scene: Scene) -> Answers:
 def anti_affinity_no_room(scene: Scene) -> Answers:
     """
     What it does
-    Takes required anti-affinity of pods against themselves. By node: where the scene holds Nodes, compares
-    the replicas (and the one more that a rolling update needs when none may go) with the nodes that take
-    the pods. By zone: speaks up for more than three replicas, as most regions offer three zones.
+    Takes required anti-affinity of pods against themselves. By node: where the scene holds its Nodes,
+    compares the replicas (and the one more that a rolling update needs when none may go) with the nodes that
+    take the pods. By zone: speaks up for more than three replicas, as most regions offer three zones.
 
     Why it matters
     The pod that finds no place stays pending. A rolling update that may take no pod away stops there; an
@@ -157,9 +158,9 @@ def _crowded(places: Room, workload: Workload, most: int, path: KeyPath, term: A
             evidence=(f"topologyKey: {key}", f"replicas: up to {most}"),
             confidence=Confidence.MEDIUM,
         )
-    if key != _HOST or not places.known:
+    room = places.number(workload) if key == _HOST else None
+    if room is None:
         return None
-    room = places.number(workload)
     moves = surge_and_unavailable(workload, most)
     extra = 1 if moves is not None and moves[1] == 0 else 0
     if most + extra <= room:
@@ -167,7 +168,7 @@ def _crowded(places: Room, workload: Workload, most: int, path: KeyPath, term: A
     surge = " and a rolling update needs one more" if extra and most <= room else ""
     return Gap(
         workload.object,
-        f"{most} replicas must each be on a node of their own{surge}; {room} nodes take them",
+        f"{most} replicas must each be on a node of their own{surge}; {counted(room, 'node')} take them",
         (*path, "topologyKey"),
         evidence=(f"topologyKey: {key}", f"nodes that take the pods: {room}"),
         severity=Severity.HIGH if most > room else None,
@@ -214,7 +215,7 @@ def host_port_no_room(scene: Scene) -> Answers:
         moves = surge_and_unavailable(workload, scale.least) if scale is not None else None
         if port is None or scale is None or scale.least == 0:
             continue
-        room = places.number(workload) if places.known else None
+        room = places.number(workload)
         if moves is None or moves[1] > 0 or (room is not None and room > scale.least):
             yield Pass(workload.object)
             continue
@@ -222,15 +223,15 @@ def host_port_no_room(scene: Scene) -> Answers:
             yield NotApplicable(workload.object, "two nodes are enough, and which there are is not known")
             continue
         path, number = port
-        known = f"; {room} nodes take its pods" if room is not None else ""
+        known = f"; {counted(room, 'node')} take its pods" if room is not None else ""
         yield Gap(
             workload.object,
             f"Each pod takes port {number} of its node, and a rollout needs {scale.least + 1} nodes at a "
-            f"time for {scale.least} replica{'s' if scale.least > 1 else ''}{known}",
+            f"time for {counted(scale.least, 'replica')}{known}",
             path,
             evidence=(
                 f"port of the node: {number}",
-                f"maxUnavailable comes out as 0 for {scale.least} replica{'s' if scale.least > 1 else ''}",
+                f"maxUnavailable comes out as 0 for {counted(scale.least, 'replica')}",
             ),
             severity=None if scene.exposed(workload) else Severity.LOW,
             confidence=Confidence.HIGH if room is not None else Confidence.MEDIUM,

@@ -33,7 +33,8 @@ _TIGHT_SECONDS = 10
 _LONG_TIMEOUT_SECONDS = 5
 _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
 _LIVE_PATH = re.compile(
-    r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health/?$|status|version|heartbeat)",
+    r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health[-_]?(?:checks?)?/?$|status|version|"
+    r"heartbeat)",
     re.IGNORECASE,
 )
 
@@ -113,10 +114,10 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     What it does
     Looks for containers behind a Service whose liveness probe asks for readiness: an HTTP path such as
     `/ready`, `/readyz` or `/health/readiness`, or the very path of the readiness probe where that name does
-    not speak of life (`/live`, `/healthz`, `/ping`). One path for both whose name speaks of life is of low
-    severity, and only told where traffic comes from outside and the liveness probe gives up no later; not of
-    ingress controllers, whose path looks at the proxy itself. A path that asks nothing (a file, the echo of a
-    test server) is left out.
+    not speak of life (`/live`, `/healthz`, `/health-check`). One path for both whose name speaks of life is
+    of low severity, and only told where traffic comes from outside and the liveness probe gives up no later;
+    not of ingress controllers, whose path looks at the proxy itself. A path that asks nothing (a file, the
+    echo of a test server) is left out.
 
     Why it matters
     A program says that it is not ready when something that it needs is away: a database, a cache, a peer.

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pilotage.checks import lone
+from pilotage.checks import components, lone
 from pilotage.checks.model import (
-    DOCUMENTATION_ONLY,
     Answer,
     Answers,
     Confidence,
@@ -18,23 +17,14 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
-from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scale, Scene
-from pilotage.checks.values import as_map, percent_or_count
+from pilotage.checks.serving import way_in
+from pilotage.checks.values import percent_or_count
 from pilotage.checks.workloads import Workload
 
 SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
-DESCHEDULER = "uk-ministry-of-justice-2025-03-18-descheduler-evicted-pods-of-cordoned-nodes"
-LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
-S3 = "aws-2017-02-28-us-east-1-s3-capacity-removal"
-DESCHEDULED = "google-cloud-2019-06-02-network-control-plane-descheduled"
 
-_WAYS = {
-    "edge": "traffic from outside",
-    "webhook": "calls of the API server",
-    "api": "calls of the API server",
-}
 _KEPT = (
     "Its data is on {held}, which a second pod does not share. Where the program can replicate, let it (or "
     "an operator for it) run two or more; else keep the way back short: a class of volumes that other nodes "
@@ -42,15 +32,25 @@ _KEPT = (
 )
 
 
+_HELD = (
+    "One node at a time may have {held}, so that `RollingUpdate` alone would leave the new pod waiting. "
+    "Where the program allows two instances, put the data on a ReadWriteMany volume, a database or an object "
+    "store, and roll; else announce each rollout, and pull the new image before it, so that it is short."
+)
+_CONSOLE = (
+    "Only those who look at it wait for it. Run two replicas on different nodes, with `sessionAffinity: "
+    "ClientIP` on its Service where it keeps sessions of its own; or leave it at one, and say so here."
+)
+_MEMBERS = (
+    "Its pods are members of a quorum, which counts them by name and loses its data with them. Run them as a "
+    "StatefulSet with a volume for each, which replaces one member after the other under its old name."
+)
+
+
 def _serving(scene: Scene, *kinds: str) -> Iterator[tuple[Workload, Exposure | None]]:
     for workload in scene.workloads:
         if workload.kind in kinds:
             yield workload, scene.exposed(workload)
-
-
-def _served_by(exposure: Exposure) -> str:
-    what = _WAYS.get(exposure.by, "requests from inside")
-    return f"{what} through {exposure.object.key}"
 
 
 @check(
@@ -109,17 +109,12 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
     if why:
         return NotApplicable(workload.object, why)
     pods = "its one pod" if single else "all its pods"
-    fix = ""
-    if held:
-        fix = (
-            f"One node at a time may have {held}, so that `RollingUpdate` alone would leave the new pod "
-            "waiting. Where the program allows two instances, put the data on a ReadWriteMany volume, a "
-            "database or an object store, and roll; else announce each rollout, and pull the new image "
-            "before it, so that the time is short."
-        )
+    fix = _HELD.format(held=held) if held else ""
+    if not single and any("quorum-store" in components.container_roles(one) for one in workload.containers):
+        fix = _MEMBERS
     return Gap(
         workload.object,
-        f"`Recreate` stops {pods} before a new one starts, and it gets {_served_by(exposure)}",
+        f"`Recreate` stops {pods} before a new one starts, and it gets {way_in(exposure)}",
         ("spec", "strategy", "type"),
         evidence=("spec.strategy.type: Recreate", f"spec.replicas: {workload.replicas}"),
         fix=fix,
@@ -143,7 +138,8 @@ def rollout_all_unavailable(scene: Scene) -> Answers:
     Works out how many pods a rolling update may make unavailable (`maxUnavailable`, percentages rounded as
     the controller does, against the least number of replicas that an autoscaler allows) and speaks up when
     that is all of them, for Deployments and DaemonSets to which an Ingress, another route or a webhook
-    leads.
+    leads. Where all of them is one pod the severity is medium; programs that work as one instance only, for
+    which that is right, are left out.
 
     Why it matters
     `maxUnavailable: 1` looks careful and is everything when there is one replica; so is `100%` on a
@@ -184,19 +180,26 @@ def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer
         gone = number is not None and number >= least > 0
     if not gone:
         return Pass(workload.object)
+    if least == 1 and (program := lone.program_of(scene, workload, exposure)) is not None:
+        return NotApplicable(workload.object, program.why)
     of = "all pods" if least is None else f"all {least} replicas" if least > 1 else "the one replica"
     return Gap(
         workload.object,
-        f"`maxUnavailable: {stated}` lets a rollout take {of} away at once, and it gets "
-        f"{_served_by(exposure)}",
+        f"`maxUnavailable: {stated}` lets a rollout take {of} away at once, and it gets {way_in(exposure)}",
         path,
         evidence=(
             f"{'.'.join(path)}: {stated}",
             *((f"least replicas: {least}",) if least is not None else ()),
         ),
         patch=(Operation("replace", path, 0 if workload.kind == "Deployment" else 1),),
+        severity=None if least != 1 else Severity.LOW if _is_console(workload) else Severity.MEDIUM,
         related=(exposure.object,),
     )
+
+
+def _is_console(workload: Workload) -> bool:
+    """Whether people look at other things by it, so that nothing waits for it."""
+    return "console" in components.roles(workload)
 
 
 @check(
@@ -217,7 +220,8 @@ def single_replica_edge(scene: Scene) -> Answers:
     the one pod away first are told by `recreate-behind-traffic` and `rollout-all-unavailable`. Left out are
     programs that work as one instance only (a table), controllers that look after other workloads (by what
     their account may make, or since they elect a leader), and pods beside which another workload answers
-    behind the same Service. Where the data lies on a volume of one node the severity is low.
+    behind the same Service. Where the data lies on a volume of one node, and for consoles, at which people
+    look (a table), the severity is low.
 
     Why it matters
     A drained or lost node, an eviction or a crash of that one pod is an outage of its whole service, as
@@ -258,9 +262,11 @@ def _single(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale) 
     held = lone.volume_of_one_node(scene, workload)
     program = lone.program_of(scene, workload, exposure)
     fix = program.fix if program is not None else _KEPT.format(held=held) if held else ""
+    if not fix and _is_console(workload):
+        fix = _CONSOLE
     return Gap(
         workload.object,
-        f"One replica alone gets {_served_by(exposure)}" + (f", and its data lies on {held}" if held else ""),
+        f"One replica alone gets {way_in(exposure)}" + (f", and its data lies on {held}" if held else ""),
         ("spec", "replicas") if scale.autoscaler is None else (),
         evidence=(
             f"spec.replicas: {stated if stated is not None else 'absent, which means 1'}"
@@ -272,162 +278,6 @@ def _single(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale) 
         confidence=Confidence.HIGH if stated is not None or scale.autoscaler else Confidence.MEDIUM,
         related=(exposure.object,),
     )
-
-
-@check(
-    "pdb-missing",
-    title="Nothing keeps a drain from taking all pods behind traffic at once",
-    severity=Severity.LOW,
-    incidents=(),
-    alike=(DESCHEDULER, S3, DESCHEDULED),
-    about=("Deployment", "StatefulSet", "Rollout"),
-    needs=("Service", "PodDisruptionBudget"),
-)
-def pdb_missing(scene: Scene) -> Answers:
-    """
-    What it does
-    Looks for workloads of at least two replicas to which an Ingress, another route, a webhook or a Service
-    with a port outside of the cluster leads, and that no PodDisruptionBudget covers.
-
-    Why it matters
-    Node upgrades, autoscalers and deschedulers evict pods as fast as they may. Only a budget tells them how
-    many must stay; without one they may take every replica in the same minute.
-
-    Incidents
-    At the UK Ministry of Justice a descheduler evicted the pods of all cordoned nodes at the same time, and
-    services went down. Which of them had budgets is not stated. Outside of Kubernetes: at AWS a tool that
-    took servers away knew no least number, and at Google maintenance stopped all places of a control plane.
-
-    Fix
-    Add a PodDisruptionBudget that selects the workload's pods, with `maxUnavailable: 1`.
-
-    References
-    - https://kubernetes.io/docs/tasks/run-application/configure-pdb/
-    """
-    for workload, _ in _serving(scene, "Deployment", "StatefulSet", "Rollout"):
-        exposure = scene.exposed(workload, "edge", "webhook", "api")
-        scale = scene.scale(workload)
-        if exposure is None or scale is None or scale.least < 2:  # noqa: PLR2004
-            yield NotApplicable(workload.object, "one replica, or no traffic from outside")
-        elif scene.budgets_of(workload):
-            yield Pass(workload.object)
-        else:
-            yield Gap(
-                workload.object,
-                f"{scale.least} replicas get {_served_by(exposure)}, and no PodDisruptionBudget covers them",
-                ("spec",),
-                evidence=(f"replicas: {scale.least}", f"labels of its pods: {dict(workload.pod_labels)}"),
-                confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
-                related=(exposure.object,),
-            )
-
-
-@check(
-    "pdb-blocks-drain",
-    title="A PodDisruptionBudget never allows an eviction",
-    severity=Severity.MEDIUM,
-    incidents=(),
-    alike=(LOVEHOLIDAYS,),
-    about=("PodDisruptionBudget",),
-    needs=("Deployment", "StatefulSet"),
-    chart_severity=Severity.LOW,
-)
-def pdb_blocks_drain(scene: Scene) -> Answers:
-    """
-    What it does
-    Works out how many of the pods that a PodDisruptionBudget covers may be evicted when all of them are
-    healthy (percentages rounded up, as the controller does, against the least number of replicas) and
-    speaks up when it is none.
-
-    Why it matters
-    Draining a node then waits for ever. Upgrades of nodes stand still half-way, or the one who carries them
-    out deletes the pods by force, which is what the budget was to prevent.
-
-    Incidents
-    At loveholidays an upgrade of 20 nodes stalled on slow drains: one node got through. Long grace periods
-    and local volumes were the reasons stated; the mechanism, drains that do not end, is the same.
-
-    Fix
-    Set `maxUnavailable: 1`, or `minAvailable` below the number of replicas; with one replica, run two.
-
-    References
-    - https://kubernetes.io/docs/tasks/run-application/configure-pdb/
-    - https://kubernetes.io/docs/concepts/workloads/pods/disruptions/
-    """
-    for budget in scene.of("PodDisruptionBudget"):
-        selector = as_map(budget.spec.get("selector"))
-        workloads = scene.selected_by(budget, selector) if selector else []
-        scales = [scale for workload in workloads if (scale := scene.scale(workload)) is not None]
-        total = sum(scale.least for scale in scales)
-        if not scales or len(scales) < len(workloads) or total == 0:
-            yield NotApplicable(budget, "the number of pods that it covers is not known")
-            continue
-        allowed = _allowed(budget, total)
-        if allowed is None or allowed > 0:
-            yield Pass(budget)
-            continue
-        key = "maxUnavailable" if budget.spec.get("maxUnavailable") is not None else "minAvailable"
-        yield Gap(
-            budget,
-            f"`{key}: {budget.spec.get(key)}` with {total} pod{'s' if total > 1 else ''} allows no eviction",
-            ("spec", key),
-            evidence=(
-                f"spec.{key}: {budget.spec.get(key)}",
-                *(f"{workload.object.key}: {workload.replicas} replicas" for workload in workloads[:3]),
-            ),
-            confidence=Confidence.MEDIUM if any(scale.autoscaler for scale in scales) else Confidence.HIGH,
-            related=tuple(workload.object for workload in workloads[:3]),
-        )
-
-
-def _allowed(budget: KubeObject, total: int) -> int | None:
-    most = budget.spec.get("maxUnavailable")
-    if most is not None:
-        return percent_or_count(most, total, round_up=True)
-    least = percent_or_count(budget.spec.get("minAvailable"), total, round_up=True)
-    return None if least is None else max(0, total - least)
-
-
-@check(
-    "pdb-overlap",
-    title="Two PodDisruptionBudgets cover the same pods, so none can be evicted",
-    severity=Severity.MEDIUM,
-    incidents=DOCUMENTATION_ONLY,
-    about=("Deployment", "StatefulSet", "Rollout", "DaemonSet"),
-    needs=("PodDisruptionBudget",),
-)
-def pdb_overlap(scene: Scene) -> Answers:
-    """
-    What it does
-    Looks for workloads whose pods are covered by more than one PodDisruptionBudget.
-
-    Why it matters
-    The eviction API answers with an error for a pod that more than one budget covers, whatever the budgets
-    say. A drain of its node never ends.
-
-    Incidents
-    No public incident is known to us; the behaviour is documented.
-
-    Fix
-    Keep one budget for each set of pods; make the selectors disjoint.
-
-    References
-    - https://kubernetes.io/docs/tasks/run-application/configure-pdb/#arbitrary-controllers-and-selectors
-    """
-    for workload in scene.workloads:
-        budgets = scene.budgets_of(workload)
-        if len(budgets) < 2 or len({(one.namespace, one.name) for one in budgets}) < 2:  # noqa: PLR2004
-            if budgets:
-                yield Pass(workload.object)
-            continue
-        names = " and ".join(f"`{one.name}`" for one in budgets)
-        yield Gap(
-            workload.object,
-            f"{names} cover the same pods: the eviction API refuses them all",
-            (*workload.template, "metadata", "labels"),
-            evidence=tuple(f"{one.key}: {one.spec.get('selector')}" for one in budgets),
-            related=tuple(budgets),
-        )
 
 
 @check(
@@ -488,9 +338,6 @@ def update_waits_for_restart(scene: Scene) -> Answers:
 
 
 CHECKS = (
-    pdb_blocks_drain,
-    pdb_missing,
-    pdb_overlap,
     recreate_behind_traffic,
     rollout_all_unavailable,
     single_replica_edge,

@@ -255,7 +255,7 @@ def _asked_by_name(scene: Scene, workload: Workload, service: str) -> bool:
     named = re.compile(
         rf"(?<![\w-]){re.escape(workload.object.name)}-[\d$({{]|[\w)}}]\.{re.escape(service)}(?![\w-])"
     )
-    if workload.pod.get("subdomain") == service or _is_quorum(workload):
+    if workload.pod.get("subdomain") == service or (_is_quorum(workload) and not _finds_members(workload)):
         return True
     for container in (*workload.init_containers, *workload.containers):
         words = [*container.words, *(str(dig(item, "value")) for item in as_list(container.data.get("env")))]
@@ -268,12 +268,20 @@ def _asked_by_name(scene: Scene, workload: Workload, service: str) -> bool:
     )
 
 
+def _finds_members(workload: Workload) -> bool:
+    """Whether the members are told of each other by something else than their names, as Consul's can be."""
+    return any(
+        "retry-join" in word or "provider=k8s" in word for one in workload.containers for word in one.words
+    )
+
+
 @check(
     "scale-down-deletes-data",
     title="A smaller number of replicas deletes the volumes of the members that go",
     severity=Severity.MEDIUM,
     incidents=DOCUMENTATION_ONLY,
     about=("StatefulSet",),
+    chart_severity=Severity.LOW,
 )
 def scale_down_deletes_data(scene: Scene) -> Answers:
     """

@@ -1,0 +1,62 @@
+"""What a run of a Job does, by its command: next to nothing, a change to a database, or work on much data."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from pilotage.checks.workloads import Container, Workload
+
+_SHELLS = {"sh", "bash", "ash", "dash"}
+_SMALL = frozenset(
+    "[ [[ : basename break cat chmod chown cp curl cut date dig dirname do done echo elif else env esac exit "
+    "export expr false fi for grep head hostname id if jq kill kubectl ln ls mkdir mv nc nslookup ping "
+    "printenv printf pwd read rm sed seq set sleep sort tail tee test then timeout touch tr true "
+    "uname until wait wget whoami while xargs".split()
+)
+"""Programs whose memory does not grow with what they are given, and the words that join them."""
+_SMALL_IMAGES = ("hello-world", "docker/whalesay", "library/hello-world")
+_ONE_LINER = re.compile(r"\bbpi\(|^\s*(?:import \w+;\s*)?print\(")
+"""The Job of Kubernetes' own documentation, which works out pi, and programs that print a line."""
+_SPLIT = re.compile(r"\s*(?:[;\n]|&&?|\|\|?|\bdo\b|\bthen\b|\$\(|`)\s*")
+_VARIABLES = re.compile(r"^(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S*)\s*|!\s+)+")
+_MIGRATES = re.compile(
+    r"(?<![a-z])(?:migrat(?:e|es|ion|ions|or)|db[:_-](?:init|setup|seed|create)|init[-_]?db|alembic|flyway|"
+    r"liquibase|syncdb|create[-_](?:db|database|users?|topics?|buckets?))(?![a-z])",
+    re.IGNORECASE,
+)
+_ON_MUCH = re.compile(
+    r"(?<![a-z])(?:re-?)?(?:aggregat|archiv|back-?up|batch|build|compact|compress|convert|crawl|dump|encod|etl|"
+    r"export|import|index|ingest|load|process|render|report|restor|scan|snapshot|spark|sync|train|transcod)",
+    re.IGNORECASE,
+)
+_HEAP = re.compile(r"-Xmx|max-old-space-size")
+_LARGE_BYTES = Decimal(256 * 2**20)
+
+
+def does_little(workload: Workload, container: Container) -> bool:
+    """Whether memory is no danger in it: it prints, waits, asks something once, or changes a database."""
+    words = container.words
+    if container.image.partition(":")[0].endswith(_SMALL_IMAGES) and not words:
+        return True
+    if any(_MIGRATES.search(text) for text in (workload.object.name, container.name, *words)):
+        return True
+    return bool(words) and (_ONE_LINER.search(words[-1]) is not None or _only_small(words))
+
+
+def _only_small(words: list[str]) -> bool:
+    if words[0].rpartition("/")[2] not in _SHELLS:
+        return words[0].rpartition("/")[2] in _SMALL
+    script = words[-1] if len(words) > 1 else ""
+    parts = [_VARIABLES.sub("", part) for part in _SPLIT.split(script)]
+    begins = [part.split()[0].strip("\"'()").rpartition("/")[2] for part in parts if part.strip("\"'() \\{}")]
+    return len(words) > 1 and all(one in _SMALL or not re.match(r"[A-Za-z[:]", one) for one in begins)
+
+
+def on_much_data(workload: Workload, container: Container) -> bool:
+    """Whether it holds much at a time, by what it asks for, by its names or by its arguments."""
+    asked = container.request("memory")
+    if asked is not None and asked >= _LARGE_BYTES:
+        return True
+    texts = (workload.object.name, container.name, *container.words)
+    return any(_ON_MUCH.search(text) for text in texts) or any(_HEAP.search(text) for text in texts)

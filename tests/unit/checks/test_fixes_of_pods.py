@@ -1,0 +1,43 @@
+"""Fixes that a finding brings for its own object, where the page's would not work there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pilotage.checks.model import Gap
+from pilotage.checks.readers.assemble import assemble
+from pilotage.checks.readers.files import read_paths
+from pilotage.checks.registry import all_checks
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "checks"
+
+
+def fix_of(check: str, case: str) -> str:
+    """The fix of the one gap that a check tells of a golden case."""
+    scene = assemble(read_paths([str(GOLDEN / check / case)]))
+    (gap,) = [one for one in all_checks()[check].look(scene) if isinstance(one, Gap)]
+    return gap.fix
+
+
+@pytest.mark.parametrize(
+    ("check", "case", "said"),
+    [
+        ("pdb-blocks-drain", "bad-majority-of-one.yaml", "run 3, of which the budget lets one go"),
+        ("pdb-blocks-drain", "bad-one-of-one.yaml", "run 2, of which the budget lets one go"),
+        ("pdb-blocks-drain", "bad-max-zero.yaml", "Set `maxUnavailable: 1`"),
+        ("daemonset-lists-api", "bad-no-pods.yaml", "`list` and `watch` of secrets out of the ClusterRole"),
+        ("daemonset-lists-api", "bad-pods.yaml", "`spec.nodeName` as field selector"),
+        ("daemonset-lists-api", "bad-routes.yaml", "Each of its pods must know all routes"),
+        ("daemonset-lists-api", "bad-shared-account.yaml", "Give it an account of its own"),
+        ("recreate-behind-traffic", "bad-members-of-a-quorum.yaml", "StatefulSet with a volume for each"),
+        ("single-replica-edge", "bad-console.yaml", "`sessionAffinity: ClientIP`"),
+    ],
+)
+def test_the_fix_works_for_that_object(check: str, case: str, said: str) -> None:
+    assert said in fix_of(check, case)
+
+
+def test_a_fix_that_is_not_about_pods_does_not_speak_of_them() -> None:
+    assert "spec.nodeName" not in fix_of("daemonset-lists-api", "bad-no-pods.yaml")
