@@ -226,6 +226,15 @@ def test_test_data_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
     assert keys(read_paths([str(tmp_path / "testdata")])) == ["Pod testdata"]
 
 
+def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
+    for name in ("overlays/test", "src/test", "hack/test", "hack/e2e", "tests"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "pod.yaml").write_text(POD.format(name.replace("/", "-")))
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod overlays-test"]
+    assert reading.skipped["folders of test data"] == 4
+
+
 def test_what_a_kustomization_changes_is_a_piece_where_it_was_not_rendered(tmp_path: Path) -> None:
     head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
     for name, text in (("base", "resources: [pod.yaml]\n"), ("prod", "resources: [../base, own.yaml]\n")):

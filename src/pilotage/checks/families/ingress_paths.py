@@ -300,8 +300,10 @@ def nginx_no_admission(scene: Scene) -> Answers:
     all proxies made it the end of every route.
 
     Fix
-    Switch the webhook on (`controller.admissionWebhooks` of ingress-nginx's own chart), with two replicas or
-    more of the controller, and a NetworkPolicy that lets only the API server reach its port.
+    Switch the webhook on, with two replicas or more of the controller, and a NetworkPolicy that lets only the
+    API server reach its port. ingress-nginx's own chart has `controller.admissionWebhooks` for it. Without
+    that chart it takes flags, a certificate, a Service and a ValidatingWebhookConfiguration, as the finding
+    says.
 
     References
     - https://kubernetes.github.io/ingress-nginx/how-it-works/#avoiding-outage-from-wrong-configuration
@@ -318,7 +320,23 @@ def nginx_no_admission(scene: Scene) -> Answers:
                 "It has no admission webhook, so wrong Ingresses are stored and met at the next sync",
                 one.container.path,
                 evidence=("--validating-webhook: absent", f"image: {one.container.image}"),
+                fix=_OWN_CHART if _of_own_chart(one.object) else _BY_HAND,
             )
+
+
+def _of_own_chart(one: KubeObject) -> bool:
+    return as_text(one.labels.get("helm.sh/chart")).startswith("ingress-nginx-")
+
+
+_OWN_CHART = (
+    "Set `controller.admissionWebhooks.enabled: true` in the chart's values, with two replicas or more."
+)
+_BY_HAND = (
+    "Run it with `--validating-webhook=:8443`, `--validating-webhook-certificate` and "
+    "`--validating-webhook-key`, and point a ValidatingWebhookConfiguration there by a Service. The own chart "
+    "of ingress-nginx brings all of that with `controller.admissionWebhooks.enabled`; a chart of others may "
+    "have no switch for it."
+)
 
 
 CHECKS = (

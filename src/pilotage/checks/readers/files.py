@@ -37,8 +37,12 @@ STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
-_TEST_DATA = {"testdata", "fixtures", "__fixtures__"}
-"""Folders of what programs are tested with, wrong on purpose; one that is named is read."""
+_TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "fixtures", "__fixtures__"}
+_HOLDS_TESTS = {"hack", "src"}
+"""Folders of what programs are tested with, wrong on purpose or a rig for an hour; one that is named is read.
+
+A folder `test` may hold what runs in an environment of that name, so that it must lie in `hack` or `src`.
+"""
 
 
 @dataclass(frozen=True)
@@ -313,7 +317,7 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
     for name in folders:
         if name.startswith(".") or name in _PASSED_OVER or reach.excludes(root / name):
             continue
-        if name in _TEST_DATA:
+        if name in _TEST_DATA or (name == "test" and root.name in _HOLDS_TESTS):
             into.skipped["folders of test data"] += 1
         else:
             yield name
