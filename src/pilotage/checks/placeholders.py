@@ -67,6 +67,14 @@ def address_for_show(value: object) -> bool:
     return any(found in network for network in _FOR_SHOW)
 
 
+_SCAFFOLD = re.compile(r"#.*\badd fields here\b", re.IGNORECASE)
+
+
+def is_scaffold(one: KubeObject) -> bool:
+    """Whether a generator of operators left an object for somebody to write: `# Add fields here`."""
+    return one.document is not None and _SCAFFOLD.search(one.document.text) is not None
+
+
 def left_open(one: KubeObject, path: KeyPath, value: object) -> bool:
     """Whether a value is to be filled in, by what it says or by what a comment beside it says.
 

@@ -36,9 +36,9 @@ _ABOUT_HOSTS = re.compile(
 )
 _NOT_ASKED_FOR = re.compile(
     r"(?:^|_)(?:BASE|PUBLIC|EXTERNAL|SITE|WEBSITE|FRONTEND|ROOT|ISSUER|AUDIENCE|CALLBACK|REDIRECT|ORIGIN|COOKIE"
-    r"|DOMAIN|DOCS?|HELP|HOMEPAGE|LINK|LOGO|TERMS|PRIVACY|SUPPORT|VITE|REACT)S?(?:_|$)"
+    r"|DOMAIN|DOCS?|HELP|HOMEPAGE|LINK|LOGO|TERMS|PRIVACY|SUPPORT|VITE|REACT|IMAGE|REGISTRY|REPO|REPOSITORY|REPOSITORIES)S?(?:_|$)"
 )
-"""What names an address for others, most of all for browsers."""
+"""What names an address for others, most of all for browsers, or a place of images, which nodes ask."""
 _TOP = re.compile(r"\.(?:com|net|org|io|dev|app|cloud|co|eu|de|uk|fr|jp|kr|cn|in|us|ai|tech|info|biz)$")
 _RESERVED = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org)|localhost|invalid|test)$")
 _WEB = re.compile(r"^(?:schemas?\.|www\.w3\.org$|json-schema\.org$)")

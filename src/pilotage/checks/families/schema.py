@@ -20,7 +20,7 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
-from pilotage.checks.placeholders import left_open
+from pilotage.checks.placeholders import is_scaffold, left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
@@ -65,11 +65,28 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
         look, found = answer
         assert look.shape is not None  # noqa: S101 - an object with faults has a shape
         told = {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
-        left = [fault for fault in found if fault.path not in told and str(fault.path[-1])[:1] != "$"]
-        if left:
+        left = [
+            fault
+            for fault in found
+            if fault.path not in told and str(fault.path[-1])[:1] != "$" and not _told_as_missing(look, fault)
+        ]
+        if is_scaffold(look.object):
+            yield NotApplicable(look.object, _TO_FILL_IN)
+        elif left:
             yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
         else:
-            yield NotApplicable(look.object, "see cron-policy-misplaced, or it is a patch")
+            yield NotApplicable(
+                look.object, "see cron-policy-misplaced or missing-required, or it is a patch"
+            )
+
+
+def _told_as_missing(look: Look, fault: Fault) -> bool:
+    """Whether it is the one unknown field beside a required one that is missing: one cause, told there."""
+    level = fault.path[:-1]
+    beside = [one for one in look.faults if one.path[:-1] == level]
+    missing = [one for one in beside if one.rule is Rule.REQUIRED and one.value is None]
+    alone = sum(one.rule is Rule.UNKNOWN for one in beside) == 1
+    return alone and len(missing) == 1 and missing[0].shape.fits(fault.value)
 
 
 @check(
@@ -271,7 +288,7 @@ def wrong_type(scene: Scene) -> Answers:
 
 
 def _filled_in(look: Look, fault: Fault) -> bool:
-    return not left_open(look.object, fault.path, fault.value)
+    return not left_open(look.object, fault.path, fault.value) and not is_scaffold(look.object)
 
 
 def _type_gap(look: Look, fault: Fault) -> Gap:
@@ -399,8 +416,14 @@ def _missing_gap(look: Look, fault: Fault) -> Gap:
         words.missing(fault),
         fault.path if fault.value is not None else fault.path[:-1],
         evidence=(words.said(fault),),
-        fix=f"Write `{fault.path[-1]}` in {words.level(fault.path[:-1])}.",
+        fix=words.write_missing(fault, _unknown_beside(look, fault)),
     )
+
+
+def _unknown_beside(look: Look, fault: Fault) -> list[str]:
+    """Fields at the same level that nobody reads: one of them may be the missing one under another name."""
+    level = fault.path[:-1]
+    return [str(one.path[-1]) for one in look.faults if one.rule is Rule.UNKNOWN and one.path[:-1] == level]
 
 
 @check(

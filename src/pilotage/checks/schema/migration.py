@@ -148,7 +148,7 @@ def _backends(spec: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Mapping[str, A
 
 
 def _service(backend: Mapping[str, Any]) -> dict[str, Any]:
-    port = as_text(backend.get("servicePort"))
+    port = str(backend.get("servicePort", ""))
     by = {"number": int(port)} if port.isascii() and port.isdigit() else {"name": port}
     return {"name": as_text(backend.get("serviceName")), "port": by}
 
@@ -208,7 +208,7 @@ def _webhooks(one: KubeObject) -> _Change:
     if any(as_text(hook.get("sideEffects")) not in _NO_EFFECTS for hook in hooks):
         told.append("each webhook needs `sideEffects: None` (or `NoneOnDryRun`), which must be true of it")
     if any(not hook.get("admissionReviewVersions") for hook in hooks):
-        told.append("each needs `admissionReviewVersions` (`[v1beta1]` is what it had)")
+        told.append("each webhook needs `admissionReviewVersions` (`[v1beta1]` is what it had)")
     changed = [
         f"`{key}` becomes {after} (it was {before})"
         for key, before, after in _WEBHOOK_DEFAULTS

@@ -26,6 +26,7 @@ _LISTED = 3
 _SURE = 1
 _LIKE = 0.75
 _SHORTEST = 4
+_BEGINNING = 10
 _REFERENCE = re.compile("([a-z]+)(?:Name|Ref|Reference|Id|Selector)")
 
 
@@ -86,12 +87,25 @@ def _spelling(key: str, fault: Fault, beside: Any) -> tuple[str, int]:
 
 
 def _related(key: str, fault: Fault, beside: Any) -> str:
-    """The field that refers to the same thing in another form: of `secretName` it is `secretRef`."""
-    named = _REFERENCE.fullmatch(key)
-    if named is None or not isinstance(fault.shape, Struct):
+    """The field that refers to the same thing in another form: of `secretName` it is `secretRef`.
+
+    Or that begins alike and takes the value, where only one does: of `publishNotReadyEndpoints` it is
+    `publishNotReadyAddresses`.
+    """
+    if not isinstance(fault.shape, Struct):
         return ""
-    others = (_REFERENCE.fullmatch(name) for name in fault.shape.fields if name not in as_map(beside))
-    return next((other[0] for other in others if other and other[1] == named[1]), "")
+    free = [name for name in fault.shape.fields if name not in as_map(beside)]
+    if (named := _REFERENCE.fullmatch(key)) is not None:
+        others = (_REFERENCE.fullmatch(name) for name in free)
+        return next((other[0] for other in others if other and other[1] == named[1]), "")
+    if len(key) < _BEGINNING:
+        return ""
+    alike = [
+        name
+        for name in free
+        if name[:_BEGINNING] == key[:_BEGINNING] and _may_be(fault.shape.fields[name], fault.value)
+    ]
+    return alike[0] if len(alike) == 1 else ""
 
 
 def _plain(name: str) -> str:

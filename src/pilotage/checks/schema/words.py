@@ -86,8 +86,8 @@ def look_up(key: str, hint: Suggestion) -> str:
     """What to do about a field of which nobody can say for sure what was meant."""
     if hint.related:
         return (
-            f"`{hint.related}` is probably meant, which takes its value in another form: see the reference "
-            f"of the API, and move what `{key}` says there."
+            f"`{hint.related}` is probably meant: see the reference of the API for the form of its value, "
+            f"and move what `{key}` says there."
         )
     return f"Look up where the API keeps what `{key}` says; where nothing needs it, the line can go."
 
@@ -179,6 +179,21 @@ def missing(fault: Fault) -> str:
     """That a required field is missing."""
     state = "is empty" if fault.value == "" else "is missing"
     return f"`{fault.path[-1]}` {state} in {level(fault.path[:-1])}: the API server refuses the object"
+
+
+def write_missing(fault: Fault, unknown: Sequence[str]) -> str:
+    """What to write where a required field is missing.
+
+    Args:
+        fault: the field.
+        unknown: fields that stand there and that nobody reads.
+    """
+    key = str(fault.path[-1])
+    if len(unknown) == 1:
+        return (
+            f"Write `{key}` in the place of `{unknown[0]}`, which nobody reads and which may be meant as it."
+        )
+    return f"Write `{key}` in {level(fault.path[:-1])}."
 
 
 def meant(fault: Fault) -> str:

@@ -240,6 +240,16 @@ def test_where_somebody_has_to_think_the_fix_says_about_what(
         assert words in move.fix
 
 
+def test_ports_of_an_ingress_keep_their_form() -> None:
+    move, data = moved(
+        "extensions/v1beta1", "Ingress", "networking.k8s.io/v1", spec={"rules": [{"http": {"paths": PATHS}}]}
+    )
+    assert "`service: {name: web, port: {number: 80}}`" in move.fix
+    paths = patched(data, move.patch)["spec"]["rules"][0]["http"]["paths"]
+    assert [one["backend"]["service"]["port"] for one in paths] == [{"number": 80}, {"name": "http"}]
+    assert [one["pathType"] for one in paths] == ["ImplementationSpecific", "Exact"]
+
+
 def test_what_is_there_already_is_not_asked_for() -> None:
     move, _ = moved(
         "apps/v1beta1",
