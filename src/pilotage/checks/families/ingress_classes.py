@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pilotage.checks.absence import Companions, by_name, folder_of
 from pilotage.checks.classes import class_of, is_default
@@ -30,6 +30,18 @@ HIJACK = "dfds-2025-03-17-traefik-dashboard-rule-hijacked-api-path"
 
 _BUILT_IN = {"gce", "gce-internal", "alb", "azure/application-gateway", "openshift-default"}
 """Classes whose controllers are known to work without an IngressClass object."""
+_INSTALLED_AS = {
+    "nginx": "k8s.io/ingress-nginx",
+    "traefik": "traefik.io/ingress-controller",
+    "haproxy": "haproxy",
+    "kong": "ingress-controllers.konghq.com/kong",
+    "contour": "projectcontour.io",
+    "cilium": "cilium.io/ingress-controller",
+    "istio": "istio.io/ingress-controller",
+    "tailscale": "tailscale.com/ts-ingress",
+    "ngrok": "k8s.ngrok.com/ingress-controller",
+}
+"""Classes that the installation of a product makes -> what their `spec.controller` begins with."""
 
 
 @check(
@@ -45,7 +57,8 @@ def ingress_class_unknown(scene: Scene) -> Answers:
     What it does
     Compares `spec.ingressClassName` of Ingresses with the IngressClass objects of the scene. An Ingress that
     names none is compared with the default class. In files it speaks only where they hold IngressClass
-    objects; the annotation `kubernetes.io/ingress.class` needs no such object and is passed over.
+    objects, and of a class that a product brings (`nginx`, `traefik`) only where one of them is of that
+    product; the annotation `kubernetes.io/ingress.class` needs no such object and is passed over.
 
     Why it matters
     The API server accepts the Ingress and no controller takes it. There is no error: the address in its
@@ -62,14 +75,14 @@ def ingress_class_unknown(scene: Scene) -> Answers:
     - https://kubernetes.io/docs/concepts/services-networking/ingress/#ingress-class
     """
     classes = list(scene.of("IngressClass"))
-    names = {one.name for one in classes}
+    names = {one.name: as_text(one.spec.get("controller")) for one in classes}
     default = any(is_default(one) for one in classes)
     bare = any(one.flags.get("watch-ingress-without-class") == "true" for one in controllers_of(scene))
     for ingress in scene.of("Ingress"):
         yield _class_answer(scene, ingress, names, default=default or bare)
 
 
-def _class_answer(scene: Scene, ingress: KubeObject, names: set[str], *, default: bool) -> Answer:
+def _class_answer(scene: Scene, ingress: KubeObject, names: Mapping[str, str], *, default: bool) -> Answer:
     stated = as_text(ingress.spec.get("ingressClassName"))
     if not stated and class_of(ingress):
         return NotApplicable(ingress, "its class is named by annotation")
@@ -77,6 +90,10 @@ def _class_answer(scene: Scene, ingress: KubeObject, names: set[str], *, default
         return Pass(ingress)
     if not scene.live and not names:
         return Unknown("no IngressClass is among the files", ingress)
+    if not scene.live and stated in _INSTALLED_AS:
+        product = _INSTALLED_AS[stated]
+        if not any(controller.startswith(product) for controller in names.values()):
+            return Unknown("its class comes with a product that is installed from elsewhere", ingress)
     if not stated and not scene.live:
         return Unknown("it names no class, and the default may be kept elsewhere", ingress)
     message = (

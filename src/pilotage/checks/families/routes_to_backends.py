@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pilotage.checks import routes
 from pilotage.checks.absence import by_name, folder_of, maker, surely_absent, together
 from pilotage.checks.classes import class_of
-from pilotage.checks.index import nearest
+from pilotage.checks.index import SHARED, nearest
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -35,6 +35,8 @@ HIJACK = "dfds-2025-03-17-traefik-dashboard-rule-hijacked-api-path"
 _ALB_ACTION = "use-annotation"
 _OWN_BALANCER = {"alb", "gce", "gce-internal", "azure-application-gateway"}
 _CLUSTER_HOST_PARTS = 2
+_Claim = tuple[str, str, str, str]
+"""Class, host, path and path type."""
 
 
 @check(
@@ -133,7 +135,7 @@ def _port(scene: Scene, service: KubeObject, backend: Backend) -> Answer:
     if not scene.live and folder_of(service) != folder_of(backend.route) and stated != service.namespace:
         return Unknown(f"{service.key} may be another one than the route means", backend.route, backend.path)
     target = next((one for one in ports if str(one.get("targetPort")) == str(backend.port)), None)
-    hint = ""
+    hint = f"Name a port that the Service has ({', '.join(sorted(known))}), or give it this one."
     if target is not None:
         hint = f"Name the Service's port {target.get('port')}; {backend.port} is the port of its pods."
     return Gap(
@@ -305,7 +307,7 @@ def route_conflict(scene: Scene) -> Answers:
     Looks for two Ingresses of one class that name the same host, path and path type and lead to different
     Services. Canary Ingresses of ingress-nginx and classes that make a balancer for each Ingress are left
     out. In files both must state their namespaces or stand in one folder, so that variants of one example do
-    not count.
+    not count, nor do two Ingresses without a namespace of which one claims all that the other does.
 
     Why it matters
     Only one of them is served. Which one depends on the controller: mostly the older object, with some the
@@ -324,7 +326,7 @@ def route_conflict(scene: Scene) -> Answers:
     - https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/annotations/#canary
     - https://kubernetes.io/docs/concepts/services-networking/ingress/#multiple-matches
     """
-    claims: dict[tuple[str, str, str, str], list[tuple[Backend, str]]] = defaultdict(list)
+    claims: dict[_Claim, list[Backend]] = defaultdict(list)
     for backend in scene.backends:
         route = backend.route
         if route.kind != "Ingress" or backend.default or not _HOST.fullmatch(backend.host):
@@ -335,10 +337,13 @@ def route_conflict(scene: Scene) -> Answers:
             continue
         path, kind = _path_of(backend)
         if str(route.annotations.get("nginx.ingress.kubernetes.io/canary")) != "true":
-            claims[name, backend.host, path, kind].append((backend, route.namespace))
+            claims[name, backend.host, path, kind].append(backend)
+    held: dict[int, set[_Claim]] = defaultdict(set)
+    for claim, found in claims.items():
+        for one in found:
+            held[id(one.route)].add(claim)
     for (_, host, path, _), found in claims.items():
-        claims_of_one = sorted((backend for backend, _ in found), key=lambda one: by_name(one.route))
-        yield from _conflict(scene, claims_of_one, f"{host}{path}")
+        yield from _conflict(scene, held, sorted(found, key=lambda one: by_name(one.route)), f"{host}{path}")
 
 
 def _path_of(backend: Backend) -> tuple[str, str]:
@@ -346,12 +351,22 @@ def _path_of(backend: Backend) -> tuple[str, str]:
     return as_text(item.get("path")) or "/", as_text(item.get("pathType"))
 
 
-def _conflict(scene: Scene, claims: list[Backend], what: str) -> Iterator[Answer]:
+def _variants(held: Mapping[int, set[_Claim]], one: KubeObject, other: KubeObject) -> bool:
+    """Whether two Ingresses are most likely forms of one: in two files, one has all that the other claims."""
+    mine, theirs = held[id(one)], held[id(other)]
+    alike = min(len(mine), len(theirs)) > 1 and (mine <= theirs or theirs <= mine)
+    return alike and one.file != other.file and {one.namespace, other.namespace} <= SHARED
+
+
+def _conflict(
+    scene: Scene, held: Mapping[int, set[_Claim]], claims: list[Backend], what: str
+) -> Iterator[Answer]:
     first = claims[0]
     yield Pass(first.route)
     for other in claims[1:]:
         same = (other.service, other.route.namespace) == (first.service, first.route.namespace)
-        if same or other.route is first.route or not together(scene, first.route, other.route):
+        apart = not together(scene, first.route, other.route)
+        if same or other.route is first.route or apart or _variants(held, first.route, other.route):
             yield Pass(other.route)
             continue
         yield Gap(

@@ -101,7 +101,7 @@ def service_selects_nothing(scene: Scene) -> Answers:
             yield NotApplicable(service, "see webhook-backend-gone")
         else:
             near = _nearly(scene, service)
-            if near is None and not scene.live:
+            if not scene.live and (near is None or _labelled_later(near, selector)):
                 yield Unknown("its pods may be made by something that is not here", service)
             else:
                 yield _nothing_gap(scene, service, near)
@@ -159,6 +159,24 @@ def _nearly(scene: Scene, service: KubeObject) -> Workload | None:
         if (mistyped or named) and (best is None or shared > best[0]):
             best = (shared, workload)
     return best[1] if best is not None else None
+
+
+def _labelled_later(near: Workload, selector: Mapping[str, Any]) -> bool:
+    """Whether other parts of the object bear the labels, as those of an experiment or a canary do."""
+    written = {(key, str(value)) for labels in _all_labels(near.object.spec) for key, value in labels.items()}
+    return all((key, str(value)) in written for key, value in selector.items())
+
+
+def _all_labels(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _all_labels(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key == "labels" and isinstance(item, dict):
+                yield item
+            else:
+                yield from _all_labels(item)
 
 
 @check(

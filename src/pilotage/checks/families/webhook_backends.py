@@ -100,12 +100,13 @@ def _single_gap(scene: Scene, hooks: list[Webhook], workload: Workload, least: i
             *(("its account may write no lease",) if competes else ()),
             *(f"{hook.object.key}: {hook.name} has failurePolicy Fail" for hook in hooks),
         ),
-        fix=_ALONE if competes else "",
+        fix=_ALONE if competes else _TWO,
         severity=None if pods else Severity.MEDIUM,
         related=tuple({id(hook.object): hook.object for hook in hooks}.values()),
     )
 
 
+_TWO = "Run at least two replicas on different nodes, with a PodDisruptionBudget."
 _ALONE = (
     "It elects no leader, so that two of it would compete. Set `failurePolicy: Ignore` where a wrong object "
     "does less harm than none, or have a second Deployment answer the webhook, where the program can do that "

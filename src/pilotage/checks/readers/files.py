@@ -39,9 +39,12 @@ _MOST_AT_ONCE = 20_000_000
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
 _TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
+_IN_TESTS = {"integration", "unit", "util", "utils"}
+_PROGRAMS = (".go", ".py", ".rs", ".java", ".js", ".ts", ".rb", ".bats")
 """Folders of what programs are tested with, wrong on purpose or a rig for an hour; one that is named is read.
 
-A folder `test` may hold what runs in an environment of that name, so that it must lie in `hack` or `src`.
+A folder `test` may hold what runs in an environment of that name, so that it must lie in `hack` or `src`, or
+hold tests itself.
 """
 
 
@@ -317,10 +320,20 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
     for name in folders:
         if name.startswith(".") or name in _PASSED_OVER or reach.excludes(root / name):
             continue
-        if name in _TEST_DATA or (name == "test" and root.name in _HOLDS_TESTS):
+        if name in _TEST_DATA or (name == "test" and _holds_tests(root / name)):
             into.skipped["folders of test data"] += 1
         else:
             yield name
+
+
+def _holds_tests(folder: Path) -> bool:
+    if folder.parent.name in _HOLDS_TESTS:
+        return True
+    try:
+        inside = [one.name for one in folder.iterdir()]
+    except OSError:
+        return False
+    return any(one in _TEST_DATA or one in _IN_TESTS or one.endswith(_PROGRAMS) for one in inside)
 
 
 def _is_other_archive(path: Path, reach: Reach) -> bool:
