@@ -5,6 +5,7 @@ Each installs the product anew, as it would there, from this repository as it is
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -21,6 +22,7 @@ import yaml
 
 from meta.tree import ROOT
 from rig.browser import needed
+from rig.kept import kept
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -44,17 +46,21 @@ def shell(script: str, folder: Path, variables: Mapping[str, str]) -> tuple[int,
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the installations below ask the index for, asked once: our dependencies, the builder and pre-commit."""
-    folder = tmp_path_factory.mktemp("wheels")
+def wheels() -> Path:
+    """What the installations below ask the index for, asked once per machine: our dependencies, the builder, pre-commit."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"], PRE_COMMIT]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "download", "-q", "--only-binary", ":all:", "-d", str(folder), *wanted],
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    installed(done.returncode, done.stdout + done.stderr)
-    return folder
+
+    def download(folder: Path) -> None:
+        command = ["download", "-q", "--only-binary", ":all:", "-d", str(folder), *wanted]
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", *command],
+            capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
+        installed(done.returncode, done.stdout + done.stderr)
+
+    named = hashlib.sha256("\n".join([sys.version, *wanted]).encode()).hexdigest()[:16]
+    return kept(f"wheels-{named}", download)
 
 
 @pytest.fixture
@@ -74,7 +80,8 @@ def bare(tmp_path: Path, wheels: Path) -> dict[str, str]:
         "PATH": os.pathsep.join([str(tools), "/usr/local/bin", "/usr/bin", "/bin"]),
         "HOME": os.environ.get("HOME", str(tmp_path)),
         "LANG": "C.UTF-8",
-        "PIP_NO_COMPILE": "1",
+        # For a switch that begins with "no", pip takes the truth of what it switches.
+        "PIP_NO_COMPILE": "0",
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(wheels),
         "GIT_CONFIG_GLOBAL": os.devnull,
@@ -201,9 +208,10 @@ def test_the_lines_of_the_snippet_for_gitlab(repository: Path, bare: dict[str, s
 
 
 def test_the_hook_of_pre_commit(tmp_path: Path, repository: Path, bare: dict[str, str]) -> None:
-    venv.create(tmp_path / "tool", with_pip=True)
+    venv.create(tmp_path / "tool")
     tool = tmp_path / "tool" / "bin"
-    installed(*shell(f"{tool}/pip install -q {PRE_COMMIT}", repository, bare))
+    pip = f"{sys.executable} -m pip --python {tool}/python"
+    installed(*shell(f"{pip} install -q {PRE_COMMIT}", repository, bare))
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     config = {"repos": [{"repo": str(ROOT), "rev": "HEAD", "hooks": [{"id": hook["id"]}]}]}
     (repository / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import socket
@@ -45,9 +46,10 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
-def bundled_documents() -> list[dict[str, Any]]:
-    """The documents of the records that are shipped."""
-    return [candidate.document for candidate in bundled_candidates()]
+@functools.cache
+def bundled_documents() -> tuple[dict[str, Any], ...]:
+    """The documents of the records that are shipped; read once, for that takes most of a second."""
+    return tuple(candidate.document for candidate in bundled_candidates())
 
 
 def fill(url: str, documents: Sequence[dict[str, Any]]) -> None:
