@@ -108,6 +108,7 @@ def hold(scene: Scene, kind: str, origin: KubeObject, namespace: str = "", group
     return wanted in kept.namespaces
 
 
+_INSTALL = ("HelmRelease", "HelmChart", "HelmApp", "Application", "ApplicationSet", "KfDef")
 _INSTALLERS: weakref.WeakKeyDictionary[Scene, list[tuple[str, KubeObject]]] = weakref.WeakKeyDictionary()
 
 
@@ -124,7 +125,7 @@ def _installed_in(scene: Scene, namespace: str, origin: KubeObject) -> bool:
                 ),
                 one,
             )
-            for one in scene.of("HelmRelease", "HelmChart", "HelmApp", "Application", "ApplicationSet")
+            for one in scene.of(*_INSTALL)
             if one.kind != "Application" or one.group == "argoproj.io"
         ]
     return any(

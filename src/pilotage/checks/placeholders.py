@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.values import KeyPath, as_text
+from pilotage.checks.values import KeyPath, as_text, dig
 
 _TO_REPLACE = re.compile(
     r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\.{3}.*|.*\.{3}|[xX]{3,}|\$[A-Za-z_]\w*|__\w+__|"
@@ -34,6 +34,10 @@ _FOR_SHOW = tuple(
 """The ranges that are kept for documentation, and the address that everybody makes up."""
 
 
+_ENCRYPTED = "ENC["
+"""How a value begins that SOPS has encrypted."""
+
+
 def unrendered(value: object) -> bool:
     """Whether a text is still a template, whose value is not known here."""
     text = as_text(value)
@@ -45,7 +49,12 @@ def to_fill_in(value: object) -> bool:
     if isinstance(value, list | dict):
         return _in_brackets(value)
     text = as_text(value)
-    if unrendered(text) or "$(" in text or _TO_REPLACE.fullmatch(text) is not None:
+    if (
+        unrendered(text)
+        or "$(" in text
+        or text.startswith(_ENCRYPTED)
+        or _TO_REPLACE.fullmatch(text) is not None
+    ):
         return True
     return len(text) <= _LONGEST and (_SAYS_SO.search(text) or _INSIDE.search(text)) is not None
 
@@ -65,6 +74,19 @@ def address_for_show(value: object) -> bool:
     except ValueError:
         return False
     return any(found in network for network in _FOR_SHOW)
+
+
+def is_encrypted(one: KubeObject) -> bool:
+    """Whether SOPS has encrypted an object: what it says of that in `sops` is gone when it is applied."""
+    return as_text(dig(one.data, "sops", "mac")).startswith(_ENCRYPTED)
+
+
+_WRONG = re.compile(r"(?:^|[-_.])(?:invalid|incorrect)(?:[-_.]|$)")
+
+
+def wrong_on_purpose(one: KubeObject) -> bool:
+    """Whether the name of its file says that an object is wrong: `route-invalid.yaml`."""
+    return _WRONG.search(one.file.rpartition("/")[2]) is not None
 
 
 _SCAFFOLD = re.compile(r"#.*\badd fields here\b", re.IGNORECASE)

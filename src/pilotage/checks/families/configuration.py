@@ -269,7 +269,8 @@ def certificate_by_subpath(scene: Scene) -> Answers:
     What it does
     Looks for Secrets with a certificate (type `kubernetes.io/tls`, made by a Certificate of cert-manager, or
     mounted as `*.crt`, `*.pem` without `key` in its name, or `tls.key`) that a container mounts with
-    `subPath`, in pods that nothing replaces when the Secret changes.
+    `subPath`, in pods that nothing replaces when the Secret changes. What is only trusted (`ca.crt`) lives
+    for years and is of low severity.
 
     Why it matters
     A file that is mounted with `subPath` stays what it was when the container started. cert-manager renews
@@ -307,8 +308,14 @@ def certificate_by_subpath(scene: Scene) -> Answers:
             f"The certificate of Secret `{name}` stays what it was when the container started",
             path,
             evidence=(f"subPath: {workload.object.get(*path)}", f"volume: secret {name}"),
+            severity=Severity.LOW if all(_is_trusted(workload, item[1]) for item in held) else None,
             confidence=Confidence.HIGH if name in made else Confidence.MEDIUM,
         )
+
+
+def _is_trusted(workload: Workload, path: KeyPath) -> bool:
+    """Whether a file names whom to trust, and is not what the pod presents."""
+    return as_text(workload.object.get(*path)).rpartition("/")[2].lower().startswith("ca")
 
 
 def _is_certificate(scene: Scene, workload: Workload, item: tuple[object, KeyPath], made: set[str]) -> bool:

@@ -292,9 +292,20 @@ def controller_bad_version(scene: Scene) -> Answers:
                 f"{one.name} {'.'.join(map(str, one.version))}: {row.what}",
                 (*one.container.path, "image"),
                 evidence=(f"image: {one.container.image}", f"source: {row.source}"),
+                fix=f"Upgrade to {_mended(one.product)} or later.{_RETIRED.get(one.product, '')}",
                 severity=row.severity,
                 incidents=(row.incident,),
             )
+
+
+_RETIRED = {
+    "ingress-nginx": " It gets no more fixes since March 2026: plan the move to another controller.",
+}
+
+
+def _mended(product: str) -> str:
+    """The first version without any of the faults that are known of a product."""
+    return ".".join(map(str, max(row.before for row in _bad_versions() if row.product == product)))
 
 
 def _hit(one: Controller, row: _BadVersion) -> bool:

@@ -333,9 +333,9 @@ _OWN_CHART = (
 )
 _BY_HAND = (
     "Run it with `--validating-webhook=:8443`, `--validating-webhook-certificate` and "
-    "`--validating-webhook-key`, and point a ValidatingWebhookConfiguration there by a Service. The own "
-    "chart of ingress-nginx brings all of that with `controller.admissionWebhooks.enabled`; a chart of others "
-    "may have no switch for it."
+    "`--validating-webhook-key`, and point a ValidatingWebhookConfiguration there by a Service. The chart of "
+    "ingress-nginx itself brings all of that with `controller.admissionWebhooks.enabled`; other charts may "
+    "have no switch for it."
 )
 
 

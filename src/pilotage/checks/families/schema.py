@@ -20,7 +20,7 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
-from pilotage.checks.placeholders import is_scaffold, left_open
+from pilotage.checks.placeholders import is_encrypted, is_scaffold, left_open, wrong_on_purpose
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
@@ -34,7 +34,7 @@ MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 GOOGLE = "google-cloud-2025-06-12-service-control-null-policy"
 SKYSCANNER = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
 
-_TO_FILL_IN = "a text that is still to be filled in stands there"
+_TO_FILL_IN = "a text that is still to be filled in stands there, or it is wrong on purpose by its name"
 
 
 def _each(
@@ -64,13 +64,14 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
             continue
         look, found = answer
         assert look.shape is not None  # noqa: S101 - an object with faults has a shape
-        told = {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
+        told = {("sops",)} if is_encrypted(look.object) else set()
+        told |= {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
         left = [
             fault
             for fault in found
             if fault.path not in told and str(fault.path[-1])[:1] != "$" and not _told_as_missing(look, fault)
         ]
-        if is_scaffold(look.object):
+        if is_scaffold(look.object) or wrong_on_purpose(look.object):
             yield NotApplicable(look.object, _TO_FILL_IN)
         elif left:
             yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
@@ -288,7 +289,9 @@ def wrong_type(scene: Scene) -> Answers:
 
 
 def _filled_in(look: Look, fault: Fault) -> bool:
-    return not left_open(look.object, fault.path, fault.value) and not is_scaffold(look.object)
+    return not left_open(look.object, fault.path, fault.value) and not (
+        is_scaffold(look.object) or wrong_on_purpose(look.object)
+    )
 
 
 def _type_gap(look: Look, fault: Fault) -> Gap:

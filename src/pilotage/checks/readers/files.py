@@ -37,7 +37,7 @@ STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
-_TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "fixtures", "__fixtures__"}
+_TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "invalid", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
 _IN_TESTS = {"integration", "unit", "util", "utils"}
 _PROGRAMS = (".go", ".py", ".rs", ".java", ".js", ".ts", ".rb", ".bats")
@@ -320,10 +320,15 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
     for name in folders:
         if name.startswith(".") or name in _PASSED_OVER or reach.excludes(root / name):
             continue
-        if name in _TEST_DATA or (name == "test" and _holds_tests(root / name)):
+        if _is_test_data(root / name):
             into.skipped["folders of test data"] += 1
         else:
             yield name
+
+
+def _is_test_data(folder: Path) -> bool:
+    name = folder.name
+    return name in _TEST_DATA or name.startswith("invalid-") or (name == "test" and _holds_tests(folder))
 
 
 def _holds_tests(folder: Path) -> bool:

@@ -113,7 +113,10 @@ class Survey:
         if versions:
             looks = [_compared(one, data, version.shape, custom=True) for version in versions]
             fitting = next((look for look in looks if not look.faults), None)
-            return fitting or looks[self._nearest(one, versions)]
+            # Definitions of other releases may lie nearer than the one that is meant.
+            least = min(len(look.faults) for look in looks)
+            likely = [at for at, look in enumerate(looks) if len(look.faults) == least]
+            return fitting or looks[likely[self._nearest(one, [versions[at] for at in likely])]]
         if served(one.api_version, one.kind) is not None or one.group in groups():
             return Look(one, data, why=f"version 1.{self.published.minor} has no such kind")
         return Look(one, data, why="its definition is not among the objects", custom=True)

@@ -90,6 +90,16 @@ def test_of_several_definitions_any_that_fits_will_do() -> None:
     ] * 3
 
 
+def test_of_several_definitions_that_do_not_fit_the_one_with_the_fewest_faults_is_meant() -> None:
+    sail = {**SAIL, "spec": {"size": "large", "colour": "red"}}
+    newer = definition()
+    newer["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"][
+        "colour"
+    ] = {"type": "string"}
+    found = answers("unknown-field", Scene(filed(sail, definition()), definitions=[KubeObject(newer)]))
+    assert not any(isinstance(one, Gap) for one in found)
+
+
 def test_the_old_form_of_a_definition_keeps_all_fields_unless_it_says_otherwise() -> None:
     old = definition()
     old["apiVersion"] = "apiextensions.k8s.io/v1beta1"
