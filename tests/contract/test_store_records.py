@@ -137,9 +137,11 @@ def test_the_writer_sees_its_own_work(store):
         writer.put(new(document(2, sources=document(1)["sources"]), private=True))
         assert writer.find("old").id == "T-00001"
         url = "https://example.org/0/1"
-        assert writer.owners([url, "https://nowhere.example"]) == {url: ["T-00001", "T-00002"]}
-        assert writer.same_day("org-1", document(1)["date"]) == [("T-00001", document(1, aliases=["old"]))]
-        assert writer.same_day("org-1", "1999-01-01") == []
+        assert writer.owners([url, "https://nowhere.example"], "all") == {url: ["T-00001", "T-00002"]}
+        assert writer.owners([url], "public") == {url: ["T-00001"]}
+        day = document(1)["date"]
+        assert writer.same_day("org-1", day, "all") == [("T-00001", document(1, aliases=["old"]))]
+        assert writer.same_day("org-1", "1999-01-01", "all") == []
         # Others see nothing yet.
         assert store.ids("all") == []
 
@@ -160,7 +162,12 @@ def test_of_a_crowded_day_the_latest_are_compared(store, monkeypatch):
     with store.transaction() as writer:
         for number in (1, 2, 3):
             writer.put(new(document(number, **same)))
-        assert [id_ for id_, _ in writer.same_day("org-1", "2020-01-01")] == ["T-00003", "T-00002"]
+        writer.put(new(document(4, **same), private=True))
+        latest = {
+            audience: [id_ for id_, _ in writer.same_day("org-1", "2020-01-01", audience)]
+            for audience in ("public", "all")
+        }
+        assert latest == {"public": ["T-00003", "T-00002"], "all": ["T-00004", "T-00003"]}
 
 
 def test_pages_hold_still_while_records_are_added(store):

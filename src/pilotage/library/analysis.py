@@ -28,7 +28,7 @@ _STEMMER = Stemmer("english", 0)
 _STEMMING = threading.Lock()
 """The stemmer keeps its word in itself, so two threads must not share it at one time."""
 _LONGEST = 64
-_KEPT = 50_000
+_KEPT = 30_000
 """How many words are kept with what becomes of them: more than the common ones of a large library."""
 
 
@@ -72,6 +72,10 @@ def _latin(run: str) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=_KEPT)
 def word_tokens(word: str) -> tuple[str, ...]:
     """The index tokens of one word as `words` gives it."""
+    return _word_tokens(word)
+
+
+def _word_tokens(word: str) -> tuple[str, ...]:
     return tuple(bigrams(word)) if is_hangul(word) else _latin(word)
 
 
@@ -87,7 +91,8 @@ def spelled(text: str) -> str:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _spelled(word: str) -> str:
-    return " ".join(word_tokens(word))
+    # Not from `word_tokens`: an import would fill its memory with the same words once more.
+    return " ".join(_word_tokens(word))
 
 
 def words(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz
 
+from pilotage.clients.db.scratch import Scratch
 from pilotage.core.errors import InvalidInput, UnknownTerm
 from pilotage.library.canonical import digest
 from pilotage.library.embedding import Embedder, vectors_of
@@ -14,11 +15,13 @@ from pilotage.library.entry import index_entry
 from pilotage.library.importers.model import Candidate, Note
 from pilotage.library.record import Record, read_record
 from pilotage.library.redaction import Redaction, redact
-from pilotage.library.stores.protocol import New, Outcome, Store, Writer
+from pilotage.library.stores.protocol import Audience, New, Outcome, Store, Writer
 from pilotage.library.terms import Vocabulary
 
 _BATCH = 64
 """Records that get their missing vectors in one transaction."""
+_TOLD = 1000
+"""Possible duplicates, and unknown slugs, of which each is told: a report does not grow with the import."""
 _ALIKE_TITLES = 80.0
 """Likeness of two titles, 0 to 100, from which two records of one organisation and day are called alike."""
 
@@ -66,9 +69,11 @@ class Report:
     Attributes:
         new, changed, unchanged: number of records.
         redacted: number of places that were blacked out.
-        alike: possible duplicates; reported, never merged.
-        unknown: slugs that the vocabulary does not know, as `components: ingres` -> how often.
-        nearest: the same slugs -> which known ones are near.
+        alike: the first thousand possible duplicates; reported, never merged.
+        alike_more: number of those that follow them.
+        unknown: the first thousand unknown slugs, as `components: ingres` -> how often.
+        unknown_more: how often others stand there.
+        nearest: the slugs of `unknown` -> which known ones are near.
     """
 
     new: int = 0
@@ -76,7 +81,9 @@ class Report:
     unchanged: int = 0
     redacted: int = 0
     alike: list[Likeness] = field(default_factory=list)
+    alike_more: int = 0
     unknown: dict[str, int] = field(default_factory=dict)
+    unknown_more: int = 0
     nearest: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -100,6 +107,7 @@ class Ingest:
         private: whether the records become private. Private ones are redacted before they are stored, also
             those that call themselves private.
         words: words to black out in private records.
+        audience: among whose records possible duplicates are looked for.
         strict: whether a slug that the vocabulary does not know is an error.
         dry_run: whether everything is undone at the end.
         on_item: told what happened to each candidate.
@@ -111,6 +119,7 @@ class Ingest:
     embedder: Embedder | None = None
     private: bool = False
     words: Sequence[str] = ()
+    audience: Audience = "all"
     strict: bool = False
     dry_run: bool = False
     on_item: Callable[[Item], None] | None = None
@@ -130,8 +139,7 @@ class Ingest:
         """
         report = Report()
         try:
-            with self.store.transaction() as writer:
-                seen: dict[int, int] = {}
+            with self.store.transaction() as writer, Scratch() as seen:
                 for candidate in candidates:
                     self._take(candidate, writer, report, seen)
                 if self.dry_run:
@@ -142,7 +150,7 @@ class Ingest:
             self._complete(self.embedder)
         return report
 
-    def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: dict[int, int]) -> None:
+    def _take(self, candidate: Candidate, writer: Writer, report: Report, seen: Scratch) -> None:
         if self.strict:
             _refuse_unknown(candidate)
         document = dict(candidate.document)
@@ -158,7 +166,7 @@ class Ingest:
         if self.embedder is not None and _differs(new, writer):
             new.vectors[self.embedder.name] = vectors_of(new.entry, self.embedder)
         outcome = writer.put(new)
-        alike = () if outcome == "unchanged" else tuple(_alike(record, new, writer))
+        alike = () if outcome == "unchanged" else tuple(_alike(record, new, writer, self.audience))
         _count(report, outcome, redactions, alike, candidate.notes)
         if self.on_item is not None:
             self.on_item(Item(record.id, candidate.place, outcome, candidate.notes, tuple(redactions), alike))
@@ -206,18 +214,15 @@ def _refuse_unknown(candidate: Candidate) -> None:
             )
 
 
-def _see(record: Record, digest: str, place: str, seen: dict[int, int]) -> None:
-    """Refuses what would overwrite a record of the same import.
-
-    64-bit hashes are kept of ids and digests: an import may be of any length.
-    """
-    if seen.setdefault(hash(record.id), hash(digest)) != hash(digest):
+def _see(record: Record, digest: str, place: str, seen: Scratch) -> None:
+    """Refuses what would overwrite a record of the same import."""
+    if seen.note(record.id, digest) not in {None, digest}:
         raise InvalidInput(
             f"{place}: the id '{record.id}' came before in this import, with other content",
             hint="Give one of them another id; nothing was imported.",
         )
     for alias in record.aliases:
-        if hash(alias) in seen and alias != record.id:
+        if alias != record.id and alias in seen:
             raise InvalidInput(
                 f"{place}: the alias '{alias}' is the id of another record of this import",
                 hint="Leave out the alias, or that record; nothing was imported.",
@@ -229,13 +234,13 @@ def _differs(new: New, writer: Writer) -> bool:
     return there is None or there.digest != new.digest
 
 
-def _alike(record: Record, new: New, writer: Writer) -> Iterable[Likeness]:
+def _alike(record: Record, new: New, writer: Writer, audience: Audience) -> Iterable[Likeness]:
     found: dict[str, str] = {}
-    for ids in writer.owners(new.entry.urls).values():
+    for ids in writer.owners(new.entry.urls, audience).values():
         found |= dict.fromkeys(ids, "same source")
     title = record.title.get("en") if record.title else ""
     if record.organisation and record.date and title:
-        for other, document in writer.same_day(record.organisation, record.date):
+        for other, document in writer.same_day(record.organisation, record.date, audience):
             if fuzz.token_set_ratio(title, _title_of(document)) >= _ALIKE_TITLES:
                 found.setdefault(other, "same organisation and date, similar title")
     own = {record.id, *record.aliases}
@@ -259,11 +264,16 @@ def _count(
 ) -> None:
     setattr(report, outcome, getattr(report, outcome) + 1)
     report.redacted += len(redactions)
-    report.alike += alike
+    room = max(_TOLD - len(report.alike), 0)
+    report.alike += alike[:room]
+    report.alike_more += len(alike[room:])
     for note in notes:
         if note.kind == "unknown-slug":
             # The same slug at another place of a list is the same mistake.
             name = ".".join(part for part in note.target.split(".") if not part.isdigit())
             key = f"{name}: {note.source}" if name else note.source
+            if key not in report.unknown and len(report.unknown) == _TOLD:
+                report.unknown_more += 1
+                continue
             report.unknown[key] = report.unknown.get(key, 0) + 1
             report.nearest[key] = note.why

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import gc
+import itertools
 import json
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +11,8 @@ from typing import Any
 import pytest
 
 from pilotage.core.errors import Conflict, InvalidInput
+from pilotage.library import ingest
+from pilotage.library.importers.archive import distinct
 from pilotage.library.importers.model import Candidate, Note
 from pilotage.library.ingest import Ingest, Item, Likeness, Report
 from pilotage.library.stores.opening import open_store
@@ -111,6 +116,43 @@ def test_an_id_that_comes_twice_with_other_content_is_refused(store: Store) -> N
 def test_an_id_that_comes_twice_with_the_same_content_is_one_record(store: Store) -> None:
     report = run(store, record("a"), record("a"))
     assert (report.new, report.unchanged) == (1, 1)
+
+
+def test_an_import_keeps_nothing_of_a_record_that_is_stored(store: Store) -> None:
+    """Counted in bytes, from the 400th record on; what fills up once may do so in one of the two halves."""
+    kept: list[int] = []
+
+    def candidates() -> Iterator[Candidate]:
+        letters = "abcdefghij"
+        for number, parts in enumerate(itertools.product(letters, letters, letters)):
+            if number in {400, 700, 999}:
+                gc.collect()
+                kept.append(tracemalloc.get_traced_memory()[0])
+            # Of few words: the words themselves are kept, up to a number of them.
+            yield candidate(record("-".join(parts)))
+
+    tracemalloc.start()
+    try:
+        Ingest(store, VOCABULARY).run(distinct(candidates()))
+    finally:
+        tracemalloc.stop()
+    first, second, third = kept
+    assert min(second - first, third - second) < 8 * 299
+
+
+def test_a_report_does_not_grow_with_the_import(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "_TOLD", 2)
+    slugs = [Note("unknown-slug", slug, "components.0", "no known term is near") for slug in "xyxzz"]
+    documents = [
+        record(id_, sources=[{"url": "https://example.org/one", "kind": "primary"}]) for id_ in "abcde"
+    ]
+    report = Ingest(store, VOCABULARY).run(
+        candidate(document, "test.json", note) for document, note in zip(documents, slugs, strict=True)
+    )
+    assert [(one.id, one.other) for one in report.alike] == [("b", "a"), ("c", "a")]
+    assert report.alike_more == 1 + 3 + 4
+    assert report.unknown == {"components: x": 2, "components: y": 1}
+    assert report.unknown_more == 2
 
 
 def test_an_alias_of_another_record_is_refused(store: Store) -> None:

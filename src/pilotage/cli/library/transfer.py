@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
 from pilotage.cli.library.options import App, facet_option, library_options
 from pilotage.cli.library.progress import import_bars, size_of
@@ -22,7 +23,7 @@ from pilotage.library.catalogue import Catalogue
 from pilotage.library.embedding import installed, load_embedder
 from pilotage.library.exporters.table import EXPORTERS, exporter_named, write_file
 from pilotage.library.importers.detect import IMPORTERS, open_candidates
-from pilotage.library.ingest import Ingest, Item, Likeness, Report
+from pilotage.library.ingest import Ingest, Item, Report
 from pilotage.library.shipped import bundled_files
 from pilotage.library.stores.opening import open_store
 from pilotage.library.stores.protocol import Filters, Store, Stored
@@ -106,14 +107,13 @@ def import_(
             vocabulary=vocabulary,
             embedder=load_embedder() if semantic else None,
             private=private,
+            audience="all" if private else app.audience,
             words=(*app.settings.library.redact_words, *words),
             strict=strict,
             dry_run=dry_run,
             on_item=items.append if dry_run else None,
             on_vectors=on_vectors,
         ).run(candidates)
-        if app.audience == "public" and not private:
-            report.alike = _public_only(report.alike, store)
     if app.as_json:
         say_json(_report_json(report, items, skipped, dry_run=dry_run))
     else:
@@ -122,12 +122,6 @@ def import_(
 
 def _noting(skipped: list[tuple[str, str]]) -> Callable[[str, str], None]:
     return lambda name, why: skipped.append((name, why))
-
-
-def _public_only(alike: list[Likeness], store: Store) -> list[Likeness]:
-    # That a private record is like an imported public one must not be told without --include-private.
-    stored = store.get(list(dict.fromkeys(one.other for one in alike)), "all")
-    return [one for one in alike if one.other not in stored or not stored[one.other].private]
 
 
 @contextmanager
@@ -156,10 +150,12 @@ def _report_json(
         "unchanged": report.unchanged,
         "redacted": report.redacted,
         "alike": [{"id": a.id, "other": a.other, "why": a.why} for a in report.alike],
+        "alike_more": report.alike_more,
         "unknown_slugs": [
             {"slug": slug, "times": times, "why": report.nearest[slug]}
             for slug, times in sorted(report.unknown.items())
         ],
+        "unknown_slugs_more": report.unknown_more,
         "skipped_files": [{"file": name, "why": why} for name, why in skipped],
     }
     if dry_run:
@@ -183,12 +179,7 @@ def _report_json(
 def _say_report(report: Report, items: list[Item], skipped: list[tuple[str, str]], *, dry_run: bool) -> None:
     out = console()
     for item in items:
-        say(out, f"{item.outcome}: {item.id}  ({item.place})", "bold")
-        for note in item.notes:
-            arrow = f" -> {note.target}" if note.target else ""
-            say(out, f"{note.kind}: {note.source}{arrow}" + (f" ({note.why})" if note.why else ""), indent=4)
-        for redaction in item.redactions:
-            say(out, f"redacted: {redaction.path}: {redaction.kind} {redaction.preview}", "magenta", indent=4)
+        _say_item(out, item)
     head = "would import" if dry_run else "imported"
     say(
         out,
@@ -196,23 +187,39 @@ def _say_report(report: Report, items: list[Item], skipped: list[tuple[str, str]
     )
     if report.redacted:
         say(out, f"redacted {counted(report.redacted, 'place')}")
-    for slug, times in sorted(report.unknown.items()):
-        often = f" ({times} times)" if times > 1 else ""
-        near = f" ({report.nearest[slug]})" if report.nearest[slug] else ""
-        say(out, f"unknown slug {slug}{often}; kept, but no term of the vocabulary{near}", "yellow")
-    for alike in report.alike[:_SHOWN_ALIKE]:
-        say(out, f"maybe the same: {alike.id} and {alike.other} ({alike.why}); both kept", "yellow")
-    if len(report.alike) > _SHOWN_ALIKE:
-        say(
-            out,
-            f"… and {len(report.alike) - _SHOWN_ALIKE} more that may be the same (--output json lists them)",
-            "yellow",
-        )
+    _say_doubts(out, report)
     if skipped:
         (name, why), number = skipped[0], counted(len(skipped), "file")
         say(out, f"skipped {number} of no known format, the first: {name} ({why})", "dim")
     if dry_run:
         say(out, "nothing was changed", "dim")
+
+
+def _say_item(out: Console, item: Item) -> None:
+    say(out, f"{item.outcome}: {item.id}  ({item.place})", "bold")
+    for note in item.notes:
+        arrow = f" -> {note.target}" if note.target else ""
+        say(out, f"{note.kind}: {note.source}{arrow}" + (f" ({note.why})" if note.why else ""), indent=4)
+    for redaction in item.redactions:
+        say(out, f"redacted: {redaction.path}: {redaction.kind} {redaction.preview}", "magenta", indent=4)
+
+
+def _say_doubts(out: Console, report: Report) -> None:
+    for slug, times in sorted(report.unknown.items()):
+        often = f" ({times} times)" if times > 1 else ""
+        near = f" ({report.nearest[slug]})" if report.nearest[slug] else ""
+        say(out, f"unknown slug {slug}{often}; kept, but no term of the vocabulary{near}", "yellow")
+    if report.unknown_more:
+        say(out, f"… and other unknown slugs, {counted(report.unknown_more, 'time')}", "yellow")
+    for alike in report.alike[:_SHOWN_ALIKE]:
+        say(out, f"maybe the same: {alike.id} and {alike.other} ({alike.why}); both kept", "yellow")
+    hidden = len(report.alike[_SHOWN_ALIKE:]) + report.alike_more
+    if hidden:
+        say(
+            out,
+            f"… and {hidden} more that may be the same (--output json lists the first thousand)",
+            "yellow",
+        )
 
 
 @click.command()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pilotage.clients.db.scratch import Scratch
 from pilotage.core.errors import InvalidInput, StoreFull
 from pilotage.library.exporters.bundle import companions
 from pilotage.library.importers.files import ZIP_ERRORS, open_path, open_stream, walk
@@ -34,21 +35,19 @@ def _nothing(_place: str, _why: str) -> None:
 
 
 def distinct(candidates: Iterator[Candidate]) -> Iterator[Candidate]:
-    """Refuse an id that comes twice in one file; only a 64-bit hash of each id is kept.
+    """Refuse an id that comes twice in one file, of whatever length.
 
     Raises:
         InvalidInput: an id came before.
     """
-    seen: set[int] = set()
-    for candidate in candidates:
-        own = hash(candidate.document["id"])
-        if own in seen:
-            raise InvalidInput(
-                f"{candidate.place}: the id '{candidate.document['id']}' stands twice in this file",
-                hint="Keep one of the two, or give the other its own id.",
-            )
-        seen.add(own)
-        yield candidate
+    with Scratch() as seen:
+        for candidate in candidates:
+            if seen.note(str(candidate.document["id"])) is not None:
+                raise InvalidInput(
+                    f"{candidate.place}: the id '{candidate.document['id']}' stands twice in this file",
+                    hint="Keep one of the two, or give the other its own id.",
+                )
+            yield candidate
 
 
 class Archive:

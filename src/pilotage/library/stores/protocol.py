@@ -195,10 +195,10 @@ class Writer(Protocol):
     def find(self, id: str) -> Stored | None:  # noqa: A002 - the field's word
         """The record of an id or alias, whatever its audience, as this transaction sees it."""
 
-    def owners(self, urls: Iterable[str]) -> dict[str, list[str]]:
+    def owners(self, urls: Iterable[str], audience: Audience) -> dict[str, list[str]]:
         """Canonical source address -> ids of the records that cite it, as this transaction sees it."""
 
-    def same_day(self, org_slug: str, date: str) -> list[tuple[str, dict[str, Any]]]:
+    def same_day(self, org_slug: str, date: str, audience: Audience) -> list[tuple[str, dict[str, Any]]]:
         """(id, document) of the latest hundred records of an organisation on a day, the newest first."""
 
 

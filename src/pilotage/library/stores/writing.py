@@ -14,7 +14,7 @@ from pilotage.library.canonical import decode, encode, key_of, storable
 from pilotage.library.entry import Entry
 from pilotage.library.stores import filtering, meta, reading
 from pilotage.library.stores.index import Index
-from pilotage.library.stores.protocol import New, Outcome, Stored, Tag, Vector
+from pilotage.library.stores.protocol import Audience, New, Outcome, Stored, Tag, Vector
 
 _MOST_OF_A_DAY = 100
 """Thousands fall on one day where only the year is known, and each new one would be compared with all."""
@@ -74,13 +74,14 @@ class SqlWriter:
         self._sound()
         return reading.get(self._session, [id], "all").get(id)
 
-    def owners(self, urls: Iterable[str]) -> dict[str, list[str]]:
+    def owners(self, urls: Iterable[str], audience: Audience) -> dict[str, list[str]]:
         """See `Writer.owners`."""
         self._sound()
         asked = {key_of(url): url for url in urls}
+        seen = filtering.state_list(audience, withdrawn=True)
         rows = self._session.rows(
             "SELECT a.key, r.id FROM address a JOIN record r ON r.num = a.num"
-            f" WHERE a.key IN {self._session.texts} ORDER BY r.id",
+            f" WHERE a.key IN {self._session.texts} AND r.state IN {seen} ORDER BY r.id",
             (self._session.listed(asked),),
         )
         found: dict[str, list[str]] = {}
@@ -88,13 +89,14 @@ class SqlWriter:
             found.setdefault(asked[key], []).append(id_)
         return found
 
-    def same_day(self, org_slug: str, date: str) -> list[tuple[str, dict[str, Any]]]:
+    def same_day(self, org_slug: str, date: str, audience: Audience) -> list[tuple[str, dict[str, Any]]]:
         """See `Writer.same_day`."""
         self._sound()
+        seen = filtering.state_list(audience, withdrawn=True)
         rows = self._session.rows(
             "SELECT r.id, v.document FROM record r JOIN revision v ON v.num = r.num AND v.number = r.revision"
             " JOIN tag g ON g.num = r.num JOIN term t ON t.term = g.term"
-            " WHERE r.order_date = ? AND t.key = ? ORDER BY r.num DESC LIMIT ?",
+            f" WHERE r.order_date = ? AND t.key = ? AND r.state IN {seen} ORDER BY r.num DESC LIMIT ?",
             (date, key_of("organisation", org_slug), _MOST_OF_A_DAY),
         )
         return [(id_, decode(document)) for id_, document in rows]
