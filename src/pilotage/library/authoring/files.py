@@ -10,7 +10,7 @@ from typing import Any
 
 from pilotage.core.errors import InvalidInput
 from pilotage.core.text import kind_of
-from pilotage.library.decoding.json_places import line_column, places
+from pilotage.library.decoding.json_places import lined
 from pilotage.library.decoding.strict_json import decode_text, parse
 from pilotage.library.decoding.strict_yaml import Duplicate, parse_all
 
@@ -39,18 +39,20 @@ class Loaded:
         value: the JSON value.
         strict_keys: unknown keys are mistakes (our YAML), not extensions (incident JSON).
         line: where the record begins.
+        column: likewise.
         places: line and column of each key, for YAML.
-        text: the text of the record, for JSON, in which places are looked up when they are needed.
-        prefix: path of the record in that text.
+        text: for JSON, the text that holds the record; places are looked up in it when they are needed.
+        span: where in that text the record begins, and where it has ended.
     """
 
     name: str
     value: Any
     strict_keys: bool
     line: int = 1
+    column: int = 1
     places: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     text: str = ""
-    prefix: Path = ()
+    span: tuple[int, int] = (0, 0)
     cache: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def place(self, path: Path) -> tuple[int, int]:
@@ -58,15 +60,14 @@ class Loaded:
         known = self.places if self.strict_keys else self._json_places()
         while path and path not in known:
             path = path[:-1]
-        return known.get(path, (self.line, 1))
+        return known.get(path, (self.line, self.column))
 
     def _json_places(self) -> Mapping[Path, tuple[int, int]]:
         if not self.cache:
-            size = len(self.prefix)
-            for item in places(self.text):
-                if item.path[:size] == self.prefix:
-                    line, column = line_column(self.text, item.offset)
-                    self.cache[item.path[size:]] = (line + (0 if self.prefix else self.line - 1), column)
+            # The text of this record alone: a file of many is not gone through once for each of them.
+            for item, line, column in lined(self.text[slice(*self.span)]):
+                beside = self.column - 1 if line == 1 else 0
+                self.cache[item.path] = (line + self.line - 1, column + beside)
         return self.cache
 
 
@@ -149,21 +150,26 @@ def _is_lines(lines: list[tuple[int, str]]) -> bool:
 
 
 def _load_value(text: str, name: str, line: int, mistakes: list[Mistake]) -> list[Loaded]:
-    duplicates = [place for place in places(text) if place.duplicate]
-    for place in duplicates:
-        row, column = line_column(text, place.offset)
-        key = ".".join(str(part) for part in place.path)
-        message = f"duplicate key '{place.path[-1]}'"
-        mistakes.append(Mistake(row + line - 1, column, message, "keep one of the two", key))
+    duplicates = False
+    items: list[tuple[int, int, int]] = []
+    for place, row, column in lined(text):
+        if place.duplicate:
+            duplicates = True
+            key = ".".join(str(part) for part in place.path)
+            message = f"duplicate key '{place.path[-1]}'"
+            mistakes.append(Mistake(row + line - 1, column, message, "keep one of the two", key))
+        if len(place.path) == 1 and isinstance(place.path[0], int):
+            items.append((place.offset, row + line - 1, column))
     try:
         value = parse(text, name, first_line=line)
     except InvalidInput as error:
         if not duplicates:
             mistakes.append(_mistake(error))
         return []
-    if isinstance(value, list):
-        return [
-            Loaded(name, item, strict_keys=False, text=text, prefix=(index,))
-            for index, item in enumerate(value)
-        ]
-    return [Loaded(name, value, strict_keys=False, text=text, line=line)]
+    if not isinstance(value, list):
+        return [Loaded(name, value, strict_keys=False, text=text, line=line, span=(0, len(text)))]
+    ends = [offset for offset, _, _ in items[1:]] + [len(text)]
+    return [
+        Loaded(name, item, strict_keys=False, line=row, column=column, text=text, span=(offset, end))
+        for item, (offset, row, column), end in zip(value, items, ends, strict=True)
+    ]

@@ -8,7 +8,7 @@ link to nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -179,7 +179,7 @@ def _across(loaded: list[Loaded], *, check_links: bool) -> Iterator[Problem]:
         for index, alias in text_list(document.value, "aliases"):
             yield from _alias(document, index, alias, ids, aliases)
     if check_links:
-        names = list(ids) + list(aliases)
+        names = dict.fromkeys([*ids, *aliases])
         for document in loaded:
             yield from _links(document, names)
 
@@ -200,8 +200,7 @@ def _alias(
         )
 
 
-def _links(document: Loaded, names: list[str]) -> Iterator[Problem]:
-    known = set(names)
+def _links(document: Loaded, names: Collection[str]) -> Iterator[Problem]:
     wanted: list[tuple[tuple[str | int, ...], str]] = [
         (("related", index), name) for index, name in text_list(document.value, "related")
     ]
@@ -209,7 +208,7 @@ def _links(document: Loaded, names: list[str]) -> Iterator[Problem]:
     if isinstance(recurrence, str):
         wanted.append((("recurrence_of",), recurrence))
     for path, name in wanted:
-        if name not in known:
+        if name not in names:
             near = nearest(name, names)
             instead = "write " + " or ".join(near) if near else "add the record or leave the link out"
             yield _problem(document, Finding(path, f"no record '{name}' among the files", instead))

@@ -45,6 +45,16 @@ def line_column(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
 
 
+def lined(text: str) -> Iterator[tuple[Place, int, int]]:
+    """Every place with its line and column, counted from 1; the text is gone through once."""
+    line, start, seen = 1, 0, 0
+    for place in places(text):
+        line += text.count("\n", seen, place.offset)
+        start = text.rfind("\n", seen, place.offset) + 1 or start
+        seen = place.offset
+        yield place, line, place.offset - start + 1
+
+
 def first_duplicate(text: str) -> Place | None:
     """The first key that its object held before."""
     return next((place for place in places(text) if place.duplicate), None)

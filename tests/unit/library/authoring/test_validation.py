@@ -8,6 +8,7 @@ import pytest
 
 from pilotage.core.errors import InvalidInput, NotFound
 from pilotage.library.authoring.validation import validate_file, validate_paths
+from pilotage.library.decoding import json_places
 
 KNOWN = {
     "symptoms": ["high-latency", "oom-killed"],
@@ -103,6 +104,32 @@ def test_lines_of_json_are_right_too(tmp_path):
     assert [(line, key) for line, _, key, _, _ in found] == [(3, "org"), (3, "symptoms.0"), (3, "title")]
     found = problems(tmp_path, json.dumps(record, indent=1), "r.json")
     assert [(line, key) for line, _, key, _, _ in found] == [(3, "org"), (6, "symptoms.0"), (8, "title")]
+
+
+def test_records_of_a_list_on_one_line_have_their_columns(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_text('[{"id": "a", "status": "odd"}, {"id": "b",\n "status": "odd"}, 5]')
+    found = [(p.line, p.column) for p in validate_file(path, KNOWN) if p.key == "status" or not p.key]
+    assert found == [(1, 14), (2, 2), (2, 20)]
+
+
+@pytest.mark.parametrize("name", ["records.json", "records.jsonl"])
+def test_each_place_is_looked_up_a_fixed_number_of_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    looked: list[int] = []
+    real = json_places._key
+    monkeypatch.setattr(json_places, "_key", lambda *given: (looked.append(1), real(*given))[1])
+
+    def looked_up(count: int) -> int:
+        looked.clear()
+        lines = [json.dumps({"id": f"example-{n}", "status": "odd"}) for n in range(count)]
+        text = "\n".join(lines) if name.endswith("l") else f"[{','.join(lines)}]"
+        (tmp_path / name).write_text(text)
+        assert sum(p.key == "status" for p in validate_file(tmp_path / name, KNOWN)) == count
+        return len(looked)
+
+    assert looked_up(40) == 4 * looked_up(10)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pilotage.library.decoding.json_places import places
+from pilotage.library.decoding.json_places import line_column, lined, places
 
 
 def test_every_key_and_item_has_its_place() -> None:
@@ -13,6 +13,15 @@ def test_every_key_and_item_has_its_place() -> None:
         (("a", 1, "b"), '"', False),
         (("a",), '"', True),
     ]
+
+
+def test_lines_and_columns_are_those_of_looking_each_up() -> None:
+    text = '{"a": [1,\n\n  {"b": 2}, 3],\n "c": "x\\n",   "d":\n[\n{}]}'
+    found = list(lined(text))
+    assert [(line, column) for _, line, column in found] == [
+        line_column(text, place.offset) for place, _, _ in found
+    ]
+    assert [place for place, _, _ in found] == list(places(text))
 
 
 def test_what_is_no_json_ends_quietly() -> None:
