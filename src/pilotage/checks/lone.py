@@ -24,6 +24,11 @@ _WRITES = frozenset({"create", "*"})
 _TRAFFIC = frozenset({"ingress-controller", "network-agent", "cluster-dns", "node-dns"})
 _ELECTS = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
 _NOT_ROLLED = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+_STAYS_ALONE = re.compile(
+    r"replicas:\s*1\s*#[^\n]*(?:\b(?:do\s?n[o']t|never|cannot|can't|must not)\s(?:be )?"
+    r"(?:scale|increase|raise|change)|\bonly one\b|\bsingleton\b|\bexactly one\b)",
+    re.IGNORECASE,
+)
 _ONE_NODE = frozenset({"ReadWriteOnce", "ReadWriteOncePod"})
 
 USES = ("ClusterRole", "ClusterRoleBinding", "ConfigMap", "PersistentVolumeClaim", "Role", "RoleBinding")
@@ -38,11 +43,13 @@ class Program:
         why: why one instance works at a time.
         fix: what would let two work; empty where nothing does.
         unless: texts in the pod's configuration that show that it has been done.
+        store: whether it keeps the data of others: a pod that brings one along is alone with its data.
     """
 
     why: str
     fix: str
     unless: tuple[str, ...]
+    store: bool
 
 
 @functools.cache
@@ -52,7 +59,8 @@ def _programs() -> Mapping[str, Program]:
     found: dict[str, Program] = {}
     for row in as_list(as_map(load(text)).get("programs")):
         unless = tuple(as_text(one) for one in as_list(dig(row, "unless")))
-        program = Program(as_text(dig(row, "why")), as_text(dig(row, "fix")), unless)
+        why, fix = as_text(dig(row, "why")), as_text(dig(row, "fix"))
+        program = Program(why, fix, unless, dig(row, "store") is True)
         found |= {as_text(image): program for image in as_list(dig(row, "images"))}
     return found
 
@@ -60,13 +68,21 @@ def _programs() -> Mapping[str, Program]:
 def program_of(scene: Scene, workload: Workload, exposure: Exposure) -> Program | None:
     """The row of the program that gets the requests; None where two of it may work."""
     container = serving_container(workload, exposure)
-    parts = components.bare_image(container.image).split("/") if container is not None else []
+    found = _program(container) if container is not None else None
+    if found is None or container is None:
+        return next((one for each in workload.running if (one := _program(each)) and one.store), None)
+    told = "\n".join(_configuration(scene, workload, container)) if found.unless else ""
+    return None if any(mark in told for mark in found.unless) else found
+
+
+def _program(container: Container) -> Program | None:
+    """The row of the program of one container."""
+    parts = components.bare_image(container.image).split("/")
     parts = ["library", *parts] if len(parts) == 1 else parts
-    for start in range(max(0, len(parts) - 2), len(parts)):
+    for start in range(len(parts) - 2, len(parts)):
         found = _programs().get("/".join(parts[start:]))
-        if found is not None and container is not None:
-            told = "\n".join(_configuration(scene, workload, container)) if found.unless else ""
-            return None if any(mark in told for mark in found.unless) else found
+        if found is not None:
+            return found
     return None
 
 
@@ -90,6 +106,8 @@ def why_alone(scene: Scene, workload: Workload, exposure: Exposure) -> str:
     program = program_of(scene, workload, exposure)
     if program is not None and not program.fix:
         return program.why
+    if _said_to_be_alone(workload):
+        return "whoever wrote it says that it stays at one"
     if is_controller(scene, workload):
         return "it looks after other workloads, which go on without it"
     return ""
@@ -110,6 +128,12 @@ def why_stopped_first(scene: Scene, workload: Workload, exposure: Exposure, held
     if held and exposure.by == "service":
         return f"{held} leaves it no other strategy, and only programs inside wait for it"
     return why_alone(scene, workload, exposure)
+
+
+def _said_to_be_alone(workload: Workload) -> bool:
+    """Whether a comment beside its number of replicas says that it is not to be raised."""
+    document = workload.object.document
+    return document is not None and _STAYS_ALONE.search(document.text) is not None
 
 
 # Controllers

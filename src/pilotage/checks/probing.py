@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pilotage.checks.components import bare_image
+from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler
-from pilotage.checks.values import as_list, as_text
+from pilotage.checks.values import as_list, as_map, as_text
 from pilotage.checks.workloads import Container, Workload
 
 _HOST_FLAG = re.compile(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
@@ -56,6 +57,19 @@ def asks_nothing(path: str, container: Container) -> bool:
     """Whether a path only shows that the server itself answers: a file, or what a test server echoes."""
     bare = path.split("?", 1)[0]
     return _FILE.search(bare) is not None or bare_image(container.image).endswith(_ECHOES)
+
+
+def answered_by_nginx(scene: Scene, path: str, workload: Workload) -> bool:
+    """Whether a configuration that the pod mounts answers a path with a fixed text, whatever lies behind."""
+    fixed = re.compile(rf"location\s+(?:=\s+)?{re.escape(path)}\s*\{{[^}}]*\breturn\s+20[04]\b")
+    for reference in scene.references(workload):
+        if reference.kind != "ConfigMap":
+            continue
+        one = scene.find("ConfigMap", reference.name, workload.object)
+        texts = as_map(one.data.get("data")).values() if one is not None else ()
+        if any(fixed.search(as_text(text)) for text in texts):
+            return True
+    return False
 
 
 def looks_deep(uri: str) -> bool:

@@ -204,7 +204,7 @@ class Scene:
         return [
             one
             for one in self.workloads
-            if (one.kind in workloads.SERVING or one.kind == "Job") and not _is_trial(one)
+            if (one.kind in workloads.SERVING or one.kind == "Job") and not one.is_trial
         ]
 
     @cached_property
@@ -422,15 +422,6 @@ class Scene:
             yield Reference(
                 "Secret", as_text(dig(item, "name")), (*workload.pod_path, "imagePullSecrets", position)
             )
-
-
-_BESIDE_SERVICE = {"test", "test-success", "test-failure", "pre-install", "pre-delete", "post-delete"}
-
-
-def _is_trial(one: Workload) -> bool:
-    """Whether Helm starts it for a test, or while nothing serves: before an install, around a removal."""
-    hooks = {part.strip() for part in as_text(one.object.annotations.get("helm.sh/hook")).split(",")}
-    return hooks <= _BESIDE_SERVICE
 
 
 def _home(one: KubeObject) -> str:

@@ -9,10 +9,10 @@ from pilotage.checks.workloads import Container, Workload
 
 _SHELLS = {"sh", "bash", "ash", "dash"}
 _SMALL = frozenset(
-    "[ [[ : basename break cat chmod chown cp curl cut date dig dirname do done echo elif else env esac exit "
-    "export expr false fi for grep head hostname id if jq kill kubectl ln ls mkdir mv nc nslookup ping "
-    "printenv printf pwd read rm sed seq set sleep sort tail tee test then timeout touch tr true "
-    "uname until wait wget whoami while xargs".split()
+    "[ [[ : base64 basename break cat chmod chown command cp curl cut date dig dirname do done echo elif "
+    "else env esac exit export expr false fi for function grep head helm hostname id if jq kill kubectl ln "
+    "local ls mkdir mktemp mv nc nslookup oc ping printenv printf pwd read return rm sed seq set sleep sort "
+    "tail tee test then timeout touch tr true uname unset until wait wget whoami while xargs".split()
 )
 """Programs whose memory does not grow with what they are given, and the words that join them."""
 _SMALL_IMAGES = ("hello-world", "docker/whalesay", "library/hello-world")
@@ -31,7 +31,7 @@ _ON_MUCH = re.compile(
     re.IGNORECASE,
 )
 _HEAP = re.compile(r"-Xmx|max-old-space-size")
-_LARGE_BYTES = Decimal(256 * 2**20)
+_LARGE_BYTES = Decimal(512 * 2**20)
 
 
 def does_little(workload: Workload, container: Container) -> bool:
@@ -58,5 +58,8 @@ def on_much_data(workload: Workload, container: Container) -> bool:
     asked = container.request("memory")
     if asked is not None and asked >= _LARGE_BYTES:
         return True
-    texts = (workload.object.name, container.name, *container.words)
-    return any(_ON_MUCH.search(text) for text in texts) or any(_HEAP.search(text) for text in texts)
+    # A script has words of every kind; a name or an argument tells what it is about.
+    names = (word for word in container.words if not re.search(r"\s", word))
+    return any(_ON_MUCH.search(text) for text in (workload.object.name, container.name, *names)) or any(
+        _HEAP.search(text) for text in container.words
+    )

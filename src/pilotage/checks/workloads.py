@@ -38,6 +38,7 @@ SERVING = (*SCALED, "DaemonSet", "Pod")
 """Kinds whose pods are meant to stay."""
 
 DEFAULT_GRACE_SECONDS = 30
+_BESIDE_SERVICE = {"test", "test-success", "test-failure", "pre-install", "pre-delete", "post-delete"}
 APPLIED_REPLICAS = "pilotage.dev/applied-replicas"
 """An annotation of a live object as we keep it: the number that the last `kubectl apply` stated, or `absent`.
 
@@ -235,6 +236,14 @@ class Workload:
     def job_path(self) -> KeyPath:
         """The way to the spec of the Job."""
         return ("spec", "jobTemplate", "spec") if self.kind == "CronJob" else ("spec",)
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it is started for a test, or by Helm while nothing serves (before an install)."""
+        if self.kind == "Pod" and self.restart_policy == "Never" and "test" in self.object.name:
+            return True
+        hooks = {part.strip() for part in as_text(self.object.annotations.get("helm.sh/hook")).split(",")}
+        return hooks <= _BESIDE_SERVICE
 
     def container_port(self, port: int | str | None) -> Container | None:
         """The container that declares a port, by number or by name."""

@@ -411,7 +411,7 @@ def job_greedy_retry(scene: Scene) -> Answers:
     LimitRange of the namespace that sets a default is taken into account. Hooks of Helm and Argo CD are left
     alone, and what takes little memory by its command or name: helpers that make a certificate, runs that
     print, wait or ask something once, migrations of a database. The severity is medium where much data is
-    read or made (a request of 256 MiB or more, names such as `export` or `reindex`), and else low.
+    read or made (a request of 512 MiB or more, names such as `export` or `reindex`), and else low.
 
     Why it matters
     A run that takes all the memory of its node makes the node unhealthy. The Job controller sees a failed

@@ -52,6 +52,7 @@ def _filled_in(container: Container) -> bool:
     replaced = components.bare_image(image).partition("/")[2]
     return (
         image in own
+        or image.startswith((":", "/"))
         or to_fill_in(image)
         or replaced != replaced.lower()
         or any(mark in image for mark in "<>${}")
@@ -102,6 +103,9 @@ def _written(scene: Scene, container: Container) -> bool:
     made = _by_kustomize(scene, container)
     if _filled_in(container) or bool(made and not _moves(made)):
         return True
+    name = components.bare_image(container.image)
+    if "/" not in name and scene.find("ImageStream", name, container.workload.object) is not None:
+        return True
     return not scene.live and not made and _written_by_a_release(container.workload)
 
 
@@ -137,7 +141,7 @@ def image_tag_moves(scene: Scene) -> Answers:
     (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
     kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
     development that a release pins, the severity is low. The `config/` folder of an operator, from which a
-    release is built, is left out.
+    release is built, is left out, and so are names of ImageStreams, which OpenShift replaces by digests.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and

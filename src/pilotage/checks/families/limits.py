@@ -30,7 +30,7 @@ _WHOLE_CORE = Decimal(1)
 _GATHERS = re.compile(
     r"fluent|beat(?![a-z])|logstash|promtail|vector|collectd|telegraf|datadog|dd-agent|newrelic|sysdig|"
     r"prometheus|otel|opentelemetry|collector|splunk|dynatrace|oneagent|instana|falco|alloy|grafana-agent|"
-    r"logging|logs?-agent|jaeger|xray|x-ray|cadvisor|tetragon|zipkin|metrics|telemetry|monitor",
+    r"logging|logs?-agent|jaeger|xray|x-ray|cadvisor|tetragon|zipkin|metrics|telemetry|monitoring",
     re.IGNORECASE,
 )
 _NODE_LOGS = {"/var/log", "/var/log/pods", "/var/log/containers", "/var/lib/docker/containers", "/"}

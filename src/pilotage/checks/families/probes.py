@@ -18,7 +18,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.probing import asks_nothing, other_host
+from pilotage.checks.probing import answered_by_nginx, asks_nothing, other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, timing, told
 from pilotage.checks.values import as_list, as_text, dig, human_seconds
@@ -107,6 +107,7 @@ def _is_tight(probe: Mapping[str, Any]) -> bool:
     alike=(BUILDKITE, COINBASE),
     about=SERVING,
     needs=("Service",),
+    uses=("ConfigMap",),
     chart_severity=Severity.LOW,
 )
 def liveness_asks_readiness(scene: Scene) -> Answers:
@@ -117,7 +118,7 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     not speak of life (`/live`, `/healthz`, `/health-check`). One path for both whose name speaks of life is
     of low severity, and only told where traffic comes from outside and the liveness probe gives up no later;
     not of ingress controllers, whose path looks at the proxy itself. A path that asks nothing (a file, the
-    echo of a test server) is left out.
+    echo of a test server, a fixed answer in an nginx configuration that the pod mounts) is left out.
 
     Why it matters
     A program says that it is not ready when something that it needs is away: a database, a cache, a peer.
@@ -164,6 +165,8 @@ def _same_question(
     if not asks and (not at_once or "ingress-controller" in components.container_roles(container)):
         return None
     if asks_nothing(path, container) and not _READY_PATH.search(path):
+        return None
+    if answered_by_nginx(scene, path, workload):
         return None
     message = f"The liveness probe of `{container.name}` asks `{path}`"
     message += ", as the readiness probe does" if ready == path else ""

@@ -201,14 +201,18 @@ class _Namespaces:
 
     def others(self, workload: Workload, quota: Quota) -> Decimal:
         """What all workloads beside this one use up."""
-        return self.total(quota) - self._least(workload, quota)
+        return max(Decimal(0), self.total(quota) - self._least(workload, quota))
 
     def total(self, quota: Quota) -> Decimal:
         """What all workloads use up."""
         place = (id(quota.object), quota.key)
         if place not in self._totals:
-            beside = self._scene.workloads_beside(quota.object)
-            self._totals[place] = sum((self._least(one, quota) for one in beside), start=Decimal(0))
+            # Of workloads of one name, such as the overlays for several clusters, one is there at a time.
+            each: dict[tuple[str, str], Decimal] = {}
+            for one in self._scene.workloads_beside(quota.object):
+                name, least = (one.kind, one.object.name), self._least(one, quota)
+                each[name] = min(least, each.get(name, least))
+            self._totals[place] = sum(each.values(), start=Decimal(0))
         return self._totals[place]
 
     def _least(self, workload: Workload, quota: Quota) -> Decimal:

@@ -41,6 +41,11 @@ _CONSOLE = (
     "Only those who look at it wait for it. Run two replicas on different nodes, with `sessionAffinity: "
     "ClientIP` on its Service where it keeps sessions of its own; or leave it at one, and say so here."
 )
+_ONE_AFTER_ANOTHER = (
+    "Where two of it may run beside each other for a moment, use `RollingUpdate` with `maxUnavailable: 0` "
+    "and a readiness probe. Where they may not, keep `Recreate`, pull the new image before each rollout and "
+    "announce it."
+)
 _MEMBERS = (
     "Its pods are members of a quorum, which counts them by name and loses its data with them. Run them as a "
     "StatefulSet with a volume for each, which replaces one member after the other under its old name."
@@ -109,7 +114,7 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
     if why:
         return NotApplicable(workload.object, why)
     pods = "its one pod" if single else "all its pods"
-    fix = _HELD.format(held=held) if held else ""
+    fix = _HELD.format(held=held) if held else _ONE_AFTER_ANOTHER if single else ""
     if not single and any("quorum-store" in components.container_roles(one) for one in workload.containers):
         fix = _MEMBERS
     return Gap(
