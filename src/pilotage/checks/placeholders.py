@@ -81,14 +81,6 @@ def is_encrypted(one: KubeObject) -> bool:
     return as_text(dig(one.data, "sops", "mac")).startswith(_ENCRYPTED)
 
 
-_WRONG = re.compile(r"(?:^|[-_.])(?:invalid|incorrect)(?:[-_.]|$)")
-
-
-def wrong_on_purpose(one: KubeObject) -> bool:
-    """Whether the name of its file says that an object is wrong: `route-invalid.yaml`."""
-    return _WRONG.search(one.file.rpartition("/")[2]) is not None
-
-
 _SCAFFOLD = re.compile(r"#.*\badd fields here\b", re.IGNORECASE)
 
 

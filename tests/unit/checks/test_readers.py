@@ -227,7 +227,7 @@ def test_test_data_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
-    for name in ("overlays/test", "src/test", "hack/test", "hack/e2e", "tests", "invalid-ones", "go/test", "js/test"):
+    for name in ("overlays/test", "src/test", "hack/test", "hack/e2e", "tests", "go/test", "js/test"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "pod.yaml").write_text(POD.format(name.replace("/", "-")))
     (tmp_path / "go" / "test" / "web_test.go").touch()

@@ -20,7 +20,7 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
-from pilotage.checks.placeholders import is_encrypted, is_scaffold, left_open, wrong_on_purpose
+from pilotage.checks.placeholders import is_encrypted, is_scaffold, left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
@@ -34,7 +34,7 @@ MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 GOOGLE = "google-cloud-2025-06-12-service-control-null-policy"
 SKYSCANNER = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
 
-_TO_FILL_IN = "a text that is still to be filled in stands there, or it is wrong on purpose by its name"
+_TO_FILL_IN = "a text that is still to be filled in stands there"
 
 
 def _each(
@@ -71,7 +71,7 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
             for fault in found
             if fault.path not in told and str(fault.path[-1])[:1] != "$" and not _told_as_missing(look, fault)
         ]
-        if is_scaffold(look.object) or wrong_on_purpose(look.object):
+        if is_scaffold(look.object):
             yield NotApplicable(look.object, _TO_FILL_IN)
         elif left:
             yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
@@ -289,9 +289,7 @@ def wrong_type(scene: Scene) -> Answers:
 
 
 def _filled_in(look: Look, fault: Fault) -> bool:
-    return not left_open(look.object, fault.path, fault.value) and not (
-        is_scaffold(look.object) or wrong_on_purpose(look.object)
-    )
+    return not left_open(look.object, fault.path, fault.value) and not is_scaffold(look.object)
 
 
 def _type_gap(look: Look, fault: Fault) -> Gap:

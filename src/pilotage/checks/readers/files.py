@@ -37,7 +37,7 @@ STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
-_TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "invalid", "fixtures", "__fixtures__"}
+_TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
 _IN_TESTS = {"integration", "unit", "util", "utils"}
 _PROGRAMS = (".go", ".py", ".rs", ".java", ".js", ".ts", ".rb", ".bats")
@@ -328,7 +328,7 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
 
 def _is_test_data(folder: Path) -> bool:
     name = folder.name
-    return name in _TEST_DATA or name.startswith("invalid-") or (name == "test" and _holds_tests(folder))
+    return name in _TEST_DATA or (name == "test" and _holds_tests(folder))
 
 
 def _holds_tests(folder: Path) -> bool:
