@@ -234,7 +234,7 @@ def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
     (tmp_path / "js" / "test" / "integration").mkdir()
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod overlays-test"]
-    assert reading.skipped["folders of test data"] == 7
+    assert reading.skipped["folders of test data"] == 6
 
 
 def test_what_a_kustomization_changes_is_a_piece_where_it_was_not_rendered(tmp_path: Path) -> None:
