@@ -154,14 +154,14 @@ def play(plane: ControlPlane, each: Round) -> Played:
 
 
 def makes_room(plane: ControlPlane, objects: list[dict[str, Any]]) -> None:
-    """The namespaces that the objects live in, each with the account that pods need."""
+    """The namespaces that the objects live in, and the account that pods need where there are some."""
     stated = {one["metadata"]["name"] for one in objects if one["kind"] == "Namespace"}
     names = {one["metadata"].get("namespace", "") for one in objects} - {""}
     created(plane, [namespace(name) for name in sorted(names - stated)])
     created(plane, [one for one in objects if one["kind"] == "Namespace"])
     accounts = [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
-        for name in sorted(names)
+        for name in sorted({one["metadata"]["namespace"] for one in objects if one["kind"] == "Pod"})
     ]
     created(plane, accounts)
 

@@ -25,6 +25,8 @@ from pilotage.web.app import create_app
 from rig.stores import put
 
 UP_SECONDS = 60
+# First the one without a window's frame: it renders the same in half of the processor time.
+_CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def needed(reason: str) -> None:
@@ -37,9 +39,9 @@ def needed(reason: str) -> None:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Chromium as the machine has it."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = next(filter(None, map(shutil.which, _CHROMIUMS)), None)
     if path is None:
-        needed("no Chromium on the PATH (Debian: apt install chromium)")
+        needed("no Chromium on the PATH (Debian: apt install chromium-headless-shell)")
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=path)
         yield found
