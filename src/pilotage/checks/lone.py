@@ -98,7 +98,15 @@ def _configuration(scene: Scene, workload: Workload, container: Container) -> It
 def ends_first(scene: Scene, workload: Workload) -> bool:
     """Whether its one pod is always gone before the next one starts, since nothing rolls it over."""
     scale = scene.scale(workload)
-    return scale is not None and scale.most == 1 and workload.kind in _NOT_ROLLED
+    if scale is None or scale.most != 1:
+        return False
+    away = workload.object.get("spec", "strategy", "rollingUpdate", "maxUnavailable")
+    return workload.kind in _NOT_ROLLED or (workload.kind == "Deployment" and away in (1, "100%"))
+
+
+def is_console(workload: Workload) -> bool:
+    """Whether people look at other things by it, so that nothing waits for it."""
+    return "console" in components.roles(workload)
 
 
 def why_alone(scene: Scene, workload: Workload, exposure: Exposure) -> str:

@@ -73,6 +73,14 @@ def on_control_plane_only(workload: Workload) -> bool:
     )
 
 
+def on_openshift(workload: Workload) -> bool:
+    """Whether its pods are for OpenShift, whose control plane keeps its old label and taint."""
+    images = (one.image for one in (*workload.containers, *workload.init_containers))
+    return workload.object.namespace.startswith("openshift") or any(
+        "openshift" in image or image.startswith("registry.redhat.io/") for image in images
+    )
+
+
 def which_nodes(workload: Workload) -> str:
     """The nodes that an agent runs on, as a part of a sentence."""
     if on_control_plane_only(workload):

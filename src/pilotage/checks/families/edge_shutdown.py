@@ -22,6 +22,8 @@ from pilotage.checks.workloads import SERVING
 
 RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 
+_CURRENT_NGINX = (1, 0)
+"""Taken for ingress-nginx where the image's tag names no version."""
 _LEAST_GRACE_SECONDS = 5
 _LEAST_ACCEPT_SECONDS = 5.0
 _CONTOUR_GRACE_SECONDS = 60
@@ -41,8 +43,8 @@ def ing_grace_short(scene: Scene) -> Answers:
     """
     What it does
     Adds up how long a controller needs to stop, and compares with `terminationGracePeriodSeconds`: for
-    ingress-nginx `--shutdown-grace-period` and `worker-shutdown-timeout` (240 s by default), for Traefik
-    `requestAcceptGraceTimeout` and `graceTimeOut` (10 s) of its entry points.
+    ingress-nginx `--shutdown-grace-period` and `worker-shutdown-timeout` (by default 240 s, before 0.26
+    10 s), for Traefik `requestAcceptGraceTimeout` and `graceTimeOut` (10 s) of its entry points.
 
     Why it matters
     When the grace period ends, the kubelet kills the proxy with all that it still carries: downloads,
@@ -92,7 +94,8 @@ def _grace_gap(one: Controller, needed: float, evidence: tuple[str, ...]) -> Gap
 
 def _nginx_stop(one: Controller) -> tuple[float, tuple[str, ...]]:
     stated = seconds(one.setting("worker-shutdown-timeout"))
-    workers = default_seconds("ingress-nginx", "worker-shutdown-timeout") if stated is None else stated
+    default = default_seconds("ingress-nginx", "worker-shutdown-timeout", one.version or _CURRENT_NGINX)
+    workers = default if stated is None else stated
     before = seconds(one.flags.get("shutdown-grace-period")) or 0.0
     evidence = (
         f"worker-shutdown-timeout: {workers:g}s{' (the default)' if stated is None else ''}",

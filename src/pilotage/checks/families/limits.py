@@ -18,6 +18,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_text, dig, human_bytes
+from pilotage.checks.work import does_little
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 BLUE_MATADOR = "blue-matador-2019-06-15-fluentd-system-oom"
@@ -268,7 +269,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
     What it does
     Looks for `emptyDir` volumes with `medium: Memory` and no `sizeLimit` that are mounted by a container
     without a memory limit, and to which one of those may write. Volumes for secrets, certificates,
-    configuration and sockets, by their names, are left out: what lies there is a few lines long.
+    configuration and sockets, by their names, are left out: what lies there is a few lines long. So are init
+    containers that only print or copy something into it.
 
     Why it matters
     What is written to such a volume is memory. With a limit on the container it counts against the
@@ -316,6 +318,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
 def _mounting(workload: Workload, volume: str) -> Iterator[Container]:
     for container in (*workload.containers, *workload.init_containers):
         mounts = as_list(container.data.get("volumeMounts"))
+        if container.init and not container.sidecar and does_little(workload, container):
+            continue
         if any(dig(one, "name") == volume and dig(one, "readOnly") is not True for one in mounts):
             yield container
 

@@ -11,7 +11,7 @@ from typing import Any
 from pilotage.checks import components
 from pilotage.checks.dialect import load
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, Unknown, check
-from pilotage.checks.nodes import minor_version
+from pilotage.checks.nodes import minor_version, on_openshift
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
@@ -50,7 +50,8 @@ def removed_node_label(scene: Scene) -> Answers:
     Looks for node labels that Kubernetes took away or has deprecated (such as
     `node-role.kubernetes.io/master`, gone with 1.24) in `nodeSelector`, in required node affinity without a
     term for the new name, and in the selectors of Calico's BGPPeer. Labels that are only deprecated are of
-    low severity.
+    low severity. What is for OpenShift, by its images or its namespace, is left out: there the control plane
+    keeps its old label.
 
     Why it matters
     The upgrade takes the label off the nodes. Nothing is refused and nothing warns: the selector just
@@ -71,7 +72,7 @@ def removed_node_label(scene: Scene) -> Answers:
     for peer in scene.of("BGPPeer"):
         yield _label_answer(scene, peer, list(_peer_labels(peer)))
     for workload in scene.workloads:
-        if workload.pod.get("nodeSelector") or workload.pod.get("affinity"):
+        if (workload.pod.get("nodeSelector") or workload.pod.get("affinity")) and not on_openshift(workload):
             yield _label_answer(scene, workload.object, list(_pod_labels(workload)))
 
 
@@ -144,7 +145,8 @@ def removed_node_taint(scene: Scene) -> Answers:
     """
     What it does
     Looks for DaemonSets that tolerate the taint `node-role.kubernetes.io/master` (gone with Kubernetes 1.25)
-    and not its successor `node-role.kubernetes.io/control-plane`.
+    and not its successor `node-role.kubernetes.io/control-plane`. OpenShift, which keeps the old one, is left
+    out.
 
     Why it matters
     Somebody wanted the agent on every node. After the upgrade it is on the workers only: the network, the
@@ -163,7 +165,7 @@ def removed_node_taint(scene: Scene) -> Answers:
       https://github.com/kubernetes/enhancements/tree/master/keps/sig-cluster-lifecycle/kubeadm/2067-rename-master-label-taint
     """
     for workload in scene.workloads:
-        if workload.kind != "DaemonSet":
+        if workload.kind != "DaemonSet" or on_openshift(workload):
             continue
         tolerations = as_list(workload.pod.get("tolerations"))
         keys = {as_text(dig(item, "key")) for item in tolerations}

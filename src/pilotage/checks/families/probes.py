@@ -18,7 +18,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.probing import answered_by_nginx, asks_nothing, other_host
+from pilotage.checks.probing import answered_by_nginx, asks_nothing, looks_deep, other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, timing, told
 from pilotage.checks.values import as_list, as_text, dig, human_seconds
@@ -33,7 +33,7 @@ _TIGHT_SECONDS = 10
 _LONG_TIMEOUT_SECONDS = 5
 _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
 _LIVE_PATH = re.compile(
-    r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health[-_]?(?:checks?)?/?$|status|version|"
+    r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health[-_]?(?:checks?)?(?:/[\w-]+)?/?$|status|version|"
     r"heartbeat)",
     re.IGNORECASE,
 )
@@ -159,7 +159,8 @@ def _same_question(
     live, readiness = container.probe("liveness"), container.probe("readiness")
     ready = dig(readiness, "httpGet", "path")
     same = dig(readiness, "httpGet") == dig(live, "httpGet")
-    asks = _READY_PATH.search(path) or (same and len(path) > 1 and not _LIVE_PATH.search(path))
+    deep = looks_deep(path) or not _LIVE_PATH.search(path)
+    asks = _READY_PATH.search(path) or (same and len(path) > 1 and deep)
     edge = scene.exposed(workload, "edge")
     at_once = same and edge and patience(live) <= patience(readiness)
     if not asks and (not at_once or "ingress-controller" in components.container_roles(container)):

@@ -192,6 +192,18 @@ def _over(scene: Scene, namespaces: _Namespaces, workload: Workload, quota: Quot
     )
 
 
+def _lie_together(one: KubeObject, other: KubeObject) -> bool:
+    """Whether two objects of one namespace are certainly there at the same time.
+
+    Demonstrations that lie beside each other often share a namespace and are tried one by one.
+    """
+    if one.live or one.application or other.application:
+        return True
+    first, second = (each.file.rpartition("/")[0].split("/") for each in (one, other))
+    shorter = min(len(first), len(second))
+    return first[:shorter] == second[:shorter] or first == [""] or second == [""]
+
+
 class _Namespaces:
     """What the workloads of namespaces use up at their least, worked out once for each bound."""
 
@@ -210,6 +222,8 @@ class _Namespaces:
             # Of workloads of one name, such as the overlays for several clusters, one is there at a time.
             each: dict[tuple[str, str], Decimal] = {}
             for one in self._scene.workloads_beside(quota.object):
+                if not _lie_together(quota.object, one.object):
+                    continue
                 name, least = (one.kind, one.object.name), self._least(one, quota)
                 each[name] = min(least, each.get(name, least))
             self._totals[place] = sum(each.values(), start=Decimal(0))

@@ -88,7 +88,9 @@ def readiness_missing(scene: Scene) -> Answers:
                 "process begins",
                 container.path,
                 evidence=("readinessProbe: absent", "startupProbe: absent"),
-                severity=Severity.LOW if lone.ends_first(scene, workload) else None,
+                severity=Severity.LOW
+                if lone.ends_first(scene, workload) or lone.is_console(workload)
+                else None,
                 related=(exposure.object,),
             )
 

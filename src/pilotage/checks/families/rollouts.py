@@ -197,14 +197,9 @@ def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer
             *((f"least replicas: {least}",) if least is not None else ()),
         ),
         patch=(Operation("replace", path, 0 if workload.kind == "Deployment" else 1),),
-        severity=None if least != 1 else Severity.LOW if _is_console(workload) else Severity.MEDIUM,
+        severity=None if least != 1 else Severity.LOW if lone.is_console(workload) else Severity.MEDIUM,
         related=(exposure.object,),
     )
-
-
-def _is_console(workload: Workload) -> bool:
-    """Whether people look at other things by it, so that nothing waits for it."""
-    return "console" in components.roles(workload)
 
 
 @check(
@@ -267,7 +262,7 @@ def _single(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale) 
     held = lone.volume_of_one_node(scene, workload)
     program = lone.program_of(scene, workload, exposure)
     fix = program.fix if program is not None else _KEPT.format(held=held) if held else ""
-    if not fix and _is_console(workload):
+    if not fix and lone.is_console(workload):
         fix = _CONSOLE
     return Gap(
         workload.object,

@@ -99,10 +99,10 @@ def prestop_missing(scene: Scene) -> Answers:
     What it does
     Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster leads,
     and whose serving container has no preStop hook. Whether the program itself goes on serving after
-    SIGTERM cannot be seen from outside, so the confidence is medium. Left out is one pod that must be gone
-    before the next may start (one member of a StatefulSet, the pod of a ReplicationController of one, a
-    program that works as one instance only): a hook only makes that gap longer. So are controllers that look
-    after other workloads.
+    SIGTERM cannot be seen from outside, so the confidence is medium; for consoles, at which people look, the
+    severity is low. Left out is one pod that is gone before the next starts (one member of a StatefulSet, the
+    pod of a ReplicationController of one, one that a rollout takes away first, a program that works as one
+    instance only): a hook only makes that gap longer. So are controllers that look after other workloads.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a
@@ -145,6 +145,7 @@ def prestop_missing(scene: Scene) -> Answers:
                 "lifecycle.preStop: absent",
                 f"terminationGracePeriodSeconds: {workload.grace_seconds}",
             ),
+            severity=Severity.LOW if lone.is_console(workload) else None,
             confidence=Confidence.MEDIUM,
             related=(exposure.object,),
         )
@@ -267,7 +268,8 @@ def grace_stalls_drain(scene: Scene) -> Answers:
     """
     What it does
     Looks for Deployments, DaemonSets and the like whose `terminationGracePeriodSeconds` is 600 or more.
-    StatefulSets are left out: a database may need that long.
+    StatefulSets are left out, since a database may need that long, and so are controllers that elect a
+    leader, which end with the work in hand.
 
     Why it matters
     A program that does not end by itself uses its whole grace period, on every node that is drained.
@@ -289,6 +291,8 @@ def grace_stalls_drain(scene: Scene) -> Answers:
         grace = workload.grace_seconds
         if workload.kind == "StatefulSet":
             yield NotApplicable(workload.object, "a StatefulSet may need long to end")
+        elif lone.elects_a_leader(workload):
+            yield NotApplicable(workload.object, "a controller ends when the work in hand is done")
         elif grace < _LONG_GRACE_SECONDS:
             yield Pass(workload.object)
         else:
