@@ -22,7 +22,7 @@ from pilotage.checks.plain_words import MERGE, NO_JSON, NOT_FINITE, WORDS, key_t
 from pilotage.checks.repeating import Repeating, flagged
 from pilotage.checks.tags import any_outside_of_words, bare_tags
 from pilotage.checks.values import KeyPath
-from pilotage.checks.yaml_blocks import Unsure, read_blocks
+from pilotage.checks.yaml_blocks import Common, Unsure, read_blocks
 
 Node = Any
 """A node of PyYAML; not typed, since the composer below keeps values where PyYAML keeps tags."""
@@ -321,14 +321,18 @@ def _key_text(key: object, node: Node) -> str:
         raise DialectError(str(error), *_at(node)) from error
 
 
-def load(text: str) -> Any:
+def load(text: str, common: Common | None = None) -> Any:
     """The value of the first document in a text.
+
+    Args:
+        text: the text.
+        common: what other documents hold, so that of the same mapping or list there is one only.
 
     Raises:
         DialectError: it cannot be read; with the place.
     """
     with contextlib.suppress(Unsure):
-        return read_blocks(text)
+        return read_blocks(text, common)
     return load_any(text)
 
 

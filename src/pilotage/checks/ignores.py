@@ -65,7 +65,7 @@ class Ignores:
         self._known = set(known)
         self._noted: dict[int, list[Ignore]] = {}
         self._comments: dict[int, Mapping[int, list[Ignore]]] = {
-            id(source): comments(source) for source in _sources(scene) if "pilotage:" in source.text
+            id(source): comments(source) for source in _sources(scene) if source.decides
         }
         for one in scene.objects:
             if noted := list(_annotated(one)):

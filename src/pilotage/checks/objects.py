@@ -6,12 +6,14 @@ them, by reading its one document a second time.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from pilotage.checks.aside import Aside, Shelf
 from pilotage.checks.dialect import Position, compose, literal_line, position_of
 from pilotage.checks.repeating import lines_of_key, same_each_time
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
@@ -58,11 +60,10 @@ class Origin(Protocol):
         """The place in that file of a place in the rendered text; zeros where it is not known."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class SourceFile:
     """A file that was read.
 
-    Attributes:
+    Args:
         name: as the user knows it: relative to where the command runs, `-` for standard input.
         text: all of it.
         chart_defaults: whether it is a chart that was rendered with nobody's values but its own.
@@ -70,11 +71,43 @@ class SourceFile:
         application: the chart or Kustomize folder that it is applied with; empty where nobody tells.
     """
 
-    name: str
-    text: str
-    chart_defaults: bool = False
-    origin: Origin | None = None
-    application: str = ""
+    __slots__ = ("_aside", "_text", "application", "chart_defaults", "name", "origin")
+
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        chart_defaults: bool = False,
+        origin: Origin | None = None,
+        application: str = "",
+    ) -> None:
+        self.name = name
+        self._text = text
+        self._aside: Aside | None = None
+        self.chart_defaults = chart_defaults
+        self.origin = origin
+        self.application = application
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self._text if self._aside is None else self._aside.part(0, self._aside.length)
+
+    def part(self, start: int, end: int) -> str:
+        """The characters of its text from one up to another."""
+        return self._text[start:end] if self._aside is None else self._aside.part(start, end)
+
+    def put_aside(self, shelf: Shelf) -> None:
+        """Keeps its text on disk from now on; where there is no room, or comments decide, it stays here."""
+        if self._aside is None and not self.decides:
+            with contextlib.suppress(OSError):
+                self._aside = shelf.put(self._text)
+                self._text = ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether comments in it may say with which findings somebody lives."""
+        return "pilotage:" in self._text
 
     @property
     def shown(self) -> str:
@@ -107,13 +140,12 @@ class Document:
     @property
     def text(self) -> str:
         """The text of this document alone."""
-        return self.file.text[self.start : self.end]
+        return self.file.part(self.start, self.end)
 
     def position(self, path: KeyPath) -> Position:
         """Line and column of the deepest part of a path that is written down; of its key where it has one."""
-        if not path and (begin := _BEGIN.search(self.file.text, self.start, self.end)) is not None:
-            line = self.line + self.file.text.count("\n", self.start, begin.end() - 1)
-            return Position(line, 1)
+        if not path and (begin := _BEGIN.search(text := self.text)) is not None:
+            return Position(self.line + text.count("\n", 0, begin.start()), 1)
         rows = _rows(self)
         line, column = (rows and place_of(rows, path)) or position_of(_nodes(self), path)
         return Position(line + self.line - 1, column)

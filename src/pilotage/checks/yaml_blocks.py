@@ -31,17 +31,24 @@ _USUAL = bytes([9, 10, *range(32, 127)])
 _BELOW = {WHOLE, FRESH, LITERAL}
 """What may stand alone below a key or a dash."""
 _DEEPEST = 100
+_MOST_COMMON = 12
+"""Rows of what is worth comparing with other documents: longer ones hardly ever are the same."""
 
 
 class Unsure(Exception):
     """There is something in a text that takes a parser of all of YAML."""
 
 
-def read_blocks(text: str) -> Any:
+Common = dict[int, Any]
+"""Mappings and lists that stand in many documents, by a hash of their lines."""
+
+
+def read_blocks(text: str, common: Common | None = None) -> Any:
     """The value of a document.
 
     Args:
         text: the document, with the end of its last line.
+        common: what other documents hold, so that of the same mapping or list there is one only.
 
     Raises:
         Unsure: it is not so simple, or it is wrong.
@@ -50,7 +57,7 @@ def read_blocks(text: str) -> Any:
         text = text.replace("\r\n", "\n")
     if not text.endswith("\n") or _odd(text):
         raise Unsure
-    return _Reader(text.split("\n")[:-1]).read()
+    return _Reader(text.split("\n")[:-1], common).read()
 
 
 def _odd(text: str) -> bool:
@@ -70,17 +77,20 @@ class _Reader:
 
     Args:
         rows: its lines.
+        common: what other documents hold.
     """
 
-    def __init__(self, rows: list[str]) -> None:
+    def __init__(self, rows: list[str], common: Common | None) -> None:
         self.rows = rows
+        self.common = common
         self.at = 0
         self.edge = 0
         """No word goes on from before this row."""
         self.top: Any = [None]
-        """The mapping or list that is being read, its column, and those around it."""
+        """The mapping or list that is being read, its column and first row, and those around it."""
         self.column = -1
-        self.around: list[tuple[Any, int]] = []
+        self.begun = 0
+        self.around: list[tuple[Any, int, int, Any]] = []
         self.slot: Any = 0
         """Where in it a value stands that may follow below, and whether one may."""
         self.open = True
@@ -107,6 +117,9 @@ class _Reader:
                 self.open = what == OPEN
             else:
                 self._take(line)
+        if self.common is not None:
+            while len(self.around) > 1:
+                self._end(self.at)
         if root[0] is None:
             raise Unsure
         return root[0]
@@ -139,13 +152,23 @@ class _Reader:
         if len(self.around) > _DEEPEST:
             raise Unsure
         self.top[self.slot] = made
-        self.around.append((self.top, self.column))
-        self.top, self.column, self.open = made, column, False
+        self.around.append((self.top, self.column, self.begun, self.slot))
+        self.top, self.column, self.begun, self.open = made, column, self.at - 1, False
+
+    def _end(self, row: int) -> None:
+        """Goes back to what holds a mapping or list that ends before a row."""
+        made, begun = self.top, self.begun
+        self.top, self.column, self.begun, slot = self.around.pop()
+        if self.common is not None and row - begun <= _MOST_COMMON:
+            mark = hash(tuple(self.rows[begun:row])) + (made.__class__ is list)
+            known = self.common.setdefault(mark, made)
+            if known is not made and known == made:
+                self.top[slot] = known
 
     def _leave(self, column: int, *, item: bool) -> None:
         """Goes back to what has this column."""
         while column < self.column or (column == self.column and not item and self.top.__class__ is list):
-            self.top, self.column = self.around.pop()
+            self._end(self.at - 1)
             self.open = False
         if column != self.column:
             raise Unsure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,14 @@ def test_nearly_all_of_our_manifests_are_in_the_simple_form() -> None:
     ]
     quick = [text for text in texts if outcome(read_blocks, text) != "unsure"]
     assert len(quick) > len(texts) * 0.8
+    common: dict[int, Any] = {}
     assert [text for text in quick if outcome(read_blocks, text) != outcome(load_any, text)] == []
+    assert [
+        text
+        for text in quick
+        if outcome(functools.partial(read_blocks, common=common), text) != outcome(load_any, text)
+    ] == []
+    assert common
 
 
 def exact(value: Any) -> Any:

@@ -70,12 +70,13 @@ def heap_over_limit(scene: Scene) -> Answers:
     - https://pkg.go.dev/runtime#hdr-Environment_Variables
     """
     proxies = {
-        id(one.container.data) for one in controllers_of(scene, "contour", "envoy", "skipper", "traefik")
+        (id(one.container.workload.object), one.container.path)
+        for one in controllers_of(scene, "contour", "envoy", "skipper", "traefik")
     }
     for workload in scene.workloads:
         for container in workload.running if workload.kind in SERVING else ():
             limit = container.limit("memory")
-            if limit is None or id(container.data) in proxies:
+            if limit is None or (id(workload.object), container.path) in proxies:
                 continue
             heap = max(_heaps(container), key=_size, default=None)
             if heap is None:

@@ -114,6 +114,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
     join_haproxy(into)
     join_includes(into)
     join_imports(into)
+    into.common = None
     return into
 
 
@@ -127,6 +128,7 @@ def _read_chart(path: Path, into: Reading, choices: HelmChoices) -> None:
     into.files += 1
     into.charts += 1
     for file in render_chart(path, choices, into):
+        into.expect(file)
         _read_source(file, into, asked=False)
 
 
@@ -142,6 +144,7 @@ class _Batch:
         """Adds a file; reads all when there are many."""
         self.files.append((file, asked))
         self.size += len(file.text)
+        self.into.expect(file)
         if self.size >= _MOST_AT_ONCE:
             self.read()
 
@@ -196,7 +199,9 @@ def read_text(text: str, name: str = "pasted") -> Reading:
 
 def _read_one(name: str, content: bytes, into: Reading, *, asked: bool, chart_defaults: bool) -> None:
     into.files += 1
-    _read_source(SourceFile(name, _decoded(content), chart_defaults), into, asked=asked)
+    file = SourceFile(name, _decoded(content), chart_defaults)
+    into.expect(file)
+    _read_source(file, into, asked=asked)
 
 
 def _read_source(file: SourceFile, into: Reading, *, asked: bool) -> None:

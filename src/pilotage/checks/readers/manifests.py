@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -12,6 +13,7 @@ from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_map
+from pilotage.checks.yaml_blocks import Common
 
 # As kubectl divides a stream: at a line of three dashes with nothing but blanks or a comment after them.
 # A mark of byte order may stand at the beginning of each.
@@ -43,6 +45,8 @@ class ManifestReader:
         if not (file.text.lstrip()[:1] == "{" and _read_json(file, into)):
             for document in documents(file):
                 _read_document(document, into, asked=asked)
+        if into.shelf is not None:
+            file.put_aside(into.shelf)
         if asked and len(into.objects) == found and not any(p.place.file == file.name for p in into.problems):
             into.problems.append(
                 Problem(Place(file.name), "no Kubernetes object in this file", Trouble.UNREADABLE)
@@ -81,7 +85,7 @@ def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
         line = document.line + text.count("\n", 0, bad.start())
         _report(document, into, (line, 0), (Trouble.BROKEN, "not UTF-8", True))
         return
-    value = into.ahead.take(document, _value)
+    value = into.ahead.take(document, functools.partial(_value, common=into.common))
     if isinstance(value, DialectError):
         _report_broken(document, text, value, into, asked=asked)
         return
@@ -89,12 +93,12 @@ def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
     _take(value, document, into)
 
 
-def _value(document: Document) -> Any:
+def _value(document: Document, common: Common | None) -> Any:
     """What a document holds, or why it cannot be read."""
     text = document.text
     try:
         # kubectl ends the last line, too: a block that goes to the end of the file then holds a line end.
-        return load(text if text.endswith("\n") else text + "\n")
+        return load(text if text.endswith("\n") else text + "\n", common)
     except DialectError as error:
         return error
 
@@ -108,7 +112,8 @@ def parse_ahead(files: Iterable[SourceFile], into: Reading) -> None:
         for document in documents(file)
         if _worth_parsing(document.text)
     ]
-    into.ahead.start(waiting, _value)
+    parse = functools.partial(_value, common=into.common)
+    into.ahead.start(waiting, parse, whole=into.common is not None)
 
 
 def _worth_parsing(text: str) -> bool:

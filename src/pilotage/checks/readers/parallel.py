@@ -32,19 +32,22 @@ class Ahead:
         self._shares: dict[tuple[int, int], _Share] = {}
         self._values: dict[tuple[int, int], Any] = {}
 
-    def start(self, documents: Sequence[Document], parse: Parse, helpers: int | None = None) -> None:
+    def start(
+        self, documents: Sequence[Document], parse: Parse, helpers: int | None = None, *, whole: bool = False
+    ) -> None:
         """Gives the end of a list of documents to helpers; does nothing where that is not worth it.
 
         Args:
             documents: what will be asked for, in that order.
             parse: makes the value of one; must not raise for what is merely wrong.
             helpers: how many; by default one for each further core.
+            whole: whether each hands over all in one piece, in which what is common stays so.
         """
         helpers = _helpers() if helpers is None else helpers
         if not helpers or sum(one.end - one.start for one in documents) < WORTH_IT:
             return
         for part in _parts(documents, helpers + 1)[1:]:
-            share = _Share(part, parse)
+            share = _Share([part] if whole else list(_chunks(part)), parse)
             self._shares.update(dict.fromkeys(map(_key, part), share))
 
     def take(self, document: Document, parse: Parse) -> Any:
@@ -69,15 +72,15 @@ class Ahead:
 class _Share:
     """What one helper parses. It writes when all is done, so the pipe keeps it waiting only at the end."""
 
-    def __init__(self, documents: Sequence[Document], parse: Parse) -> None:
-        self.documents = documents
+    def __init__(self, chunks: Sequence[Sequence[Document]], parse: Parse) -> None:
+        self.documents = [one for chunk in chunks for one in chunk]
         reading, writing = os.pipe()
         self._pid = os.fork()
         if not self._pid:
             try:
                 os.close(reading)
                 with os.fdopen(writing, "wb") as out:
-                    _work(documents, parse, out)
+                    _work(chunks, parse, out)
             finally:
                 # Whatever happened: it must never go on with the work of its parent, who sees a short pipe.
                 os._exit(0)
@@ -103,8 +106,8 @@ class _Share:
         os.waitpid(self._pid, 0)
 
 
-def _work(documents: Sequence[Document], parse: Parse, out: BinaryIO) -> None:
-    pickled = [pickle.dumps([parse(one) for one in chunk], 5) for chunk in _chunks(documents)]
+def _work(chunks: Sequence[Sequence[Document]], parse: Parse, out: BinaryIO) -> None:
+    pickled = [pickle.dumps([parse(one) for one in chunk], 5) for chunk in chunks]
     out.writelines(pickled)
 
 

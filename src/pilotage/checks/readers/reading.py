@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pilotage.checks.aside import Shelf
 from pilotage.checks.objects import KubeObject, Place, SourceFile, Unbuilt
 from pilotage.checks.readers.parallel import Ahead
+from pilotage.checks.yaml_blocks import Common
+
+LARGE = 8_000_000
+"""Characters of a scene from which on memory is worth more than a little time."""
 
 
 class Trouble(enum.StrEnum):
@@ -53,6 +59,9 @@ class Reading:
         kustomize_folders: folders with such a file, rendered or not.
         unbuilt: what Kustomize makes of the objects, which it did not do here.
         ahead: documents that other processes parse meanwhile.
+        characters: length of what was read.
+        shelf: where the texts of a large scene lie; None for others, and where nobody may write.
+        common: what documents of a large scene have in common; None for others.
     """
 
     objects: list[KubeObject] = field(default_factory=list)
@@ -66,6 +75,17 @@ class Reading:
     kustomize_folders: set[str] = field(default_factory=set)
     unbuilt: Unbuilt = field(default_factory=Unbuilt)
     ahead: Ahead = field(default_factory=Ahead, repr=False)
+    characters: int = 0
+    shelf: Shelf | None = field(default=None, repr=False)
+    common: Common | None = field(default=None, repr=False)
+
+    def expect(self, file: SourceFile) -> None:
+        """Is told of each file before it is read, and begins to save memory when they are many."""
+        self.characters += len(file.text)
+        if self.common is None and self.characters >= LARGE:
+            self.common = {}
+            with contextlib.suppress(OSError):
+                self.shelf = Shelf()
 
     @property
     def empty(self) -> bool:
