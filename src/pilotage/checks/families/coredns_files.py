@@ -137,7 +137,7 @@ def coredns_cache_thin(scene: Scene) -> Answers:
     for corefile in _asked_by_pods(scene):
         for block in corefile.blocks:
             handed = block.first("forward")
-            if not block.serves_cluster and handed is None:
+            if not block.serves_cluster and (handed is None or _of_one_pod(block)):
                 continue
             cache = block.first("cache")
             if cache is None and block.open:
@@ -146,6 +146,12 @@ def coredns_cache_thin(scene: Scene) -> Answers:
                 yield Pass(block)
             else:
                 yield fault
+
+
+def _of_one_pod(block: ServerBlock) -> bool:
+    """Whether it listens on the loopback only, so that nobody asks it but the pod that it runs in."""
+    at = [word for bind in block.all("bind") for word in bind.args]
+    return bool(at) and all(word == "lo" or word.startswith("127.") or word == "::1" for word in at)
 
 
 def _cache_fault(block: ServerBlock, cache: Entry | None, corefile: Corefile) -> Gap | None:
@@ -195,8 +201,8 @@ def coredns_single_upstream(scene: Scene) -> Answers:
     """
     What it does
     Looks for `forward .` with a single address. Link-local addresses and those that end in `.2`, which
-    clouds use for a resolver of many hosts, are left out, and so is the cache on a node, whose upstream is
-    cluster DNS.
+    clouds use for a resolver of many hosts, or in `.0.10`, which is by custom the Service of cluster DNS, are
+    left out. So are the cache on a node, whose upstream is cluster DNS, and a server for one pod.
 
     Why it matters
     When that server is away or slow, no name outside of the cluster resolves: no database, no queue, no API
@@ -225,7 +231,8 @@ def coredns_single_upstream(scene: Scene) -> Answers:
                     corefile.node_cache
                     or alone.is_link_local
                     or alone.is_loopback
-                    or str(alone).endswith(".2")
+                    or _of_one_pod(block)
+                    or str(alone).endswith((".2", ".0.10"))
                 ):
                     yield NotApplicable(block, f"{to[0]} stands for many servers, or is this node")
                 else:

@@ -236,7 +236,7 @@ def prune_takes_namespaces(scene: Scene) -> Answers:
     - https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources
     - https://fluxcd.io/flux/components/kustomize/kustomizations/#prune
     """
-    precious = [one for one in scene.of(*_PRECIOUS) if not _kept(one)]
+    precious = [one for one in scene.of(*_PRECIOUS) if not _kept(one) and one.name not in _IMMORTAL]
     for controller in _pruning(scene):
         held = [one for one in precious if _holds(controller, one)]
         if not held:
@@ -256,6 +256,10 @@ def prune_takes_namespaces(scene: Scene) -> Answers:
             confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
             related=tuple(held[:5]),
         )
+
+
+_IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
+"""Namespaces that the API server lets nobody delete."""
 
 
 def _pruning(scene: Scene) -> Iterator[KubeObject]:

@@ -121,7 +121,8 @@ def route_grant_missing(scene: Scene) -> Answers:
     What it does
     Looks for `backendRefs` of Gateway API routes, and `certificateRefs` of Gateways, that name another
     namespace, and for the ReferenceGrant in that namespace which permits it. In files it speaks only where
-    they hold Services of that namespace.
+    they hold Services of that namespace. Routes of VPC Lattice, whose controller asks for no grant, are left
+    out.
 
     Why it matters
     Without the grant the reference counts as broken: requests to such a backend get 500, and a listener whose
@@ -144,6 +145,8 @@ def route_grant_missing(scene: Scene) -> Answers:
         space = as_text(route.get(*path, "namespace"))
         if any(_permits(grant, route, kind, as_text(route.get(*path, "name"))) for grant in grants[space]):
             yield Pass(route)
+        elif kind == "Service" and _asks_no_grant(scene, route):
+            yield NotApplicable(route, "its controller reads other namespaces without a grant")
         elif not scene.live and not hold(scene, "Service", route, space):
             yield Unknown(f"namespace {space} is not among the files", route, path)
         else:
@@ -155,6 +158,19 @@ def route_grant_missing(scene: Scene) -> Answers:
                 evidence=(f"namespace: {space}", f"ReferenceGrants there: {len(grants[space])}"),
                 confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
             )
+
+
+_WITHOUT_GRANT = frozenset({"amazon-vpc-lattice"})
+"""Gateway classes whose controllers do not look for grants of routes."""
+
+
+def _asks_no_grant(scene: Scene, route: KubeObject) -> bool:
+    for item in as_list(route.spec.get("parentRefs")):
+        name, space = as_text(dig(item, "name")), as_text(dig(item, "namespace"))
+        gateway = scene.find("Gateway", name, route, space)
+        if gateway is not None and gateway.spec.get("gatewayClassName") in _WITHOUT_GRANT:
+            return True
+    return False
 
 
 def _foreign(scene: Scene) -> Iterator[tuple[KubeObject, KeyPath, str]]:

@@ -59,6 +59,8 @@ def suggest(root: Struct, data: Mapping[str, Any], fault: Fault) -> Suggestion:
     beside = dig(data, *level) if level else data
     if isinstance(fault.shape, Struct) and (name := renamed().get(f"{fault.shape.name}.{key}")):
         return Suggestion(renamed=name)
+    if "/" in key and level[-1:] == ("metadata",):
+        return Suggestion(places=((*level, "labels"),))
     spelling, distance = _spelling(key, fault, beside)
     if spelling and distance <= _SURE:
         return Suggestion(spelling)
