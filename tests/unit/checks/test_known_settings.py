@@ -99,7 +99,8 @@ def test_defaults_by_version(key: str, version: tuple[int, ...], value: str | No
 
 
 def test_defaults_that_are_durations() -> None:
-    assert default_seconds("ingress-nginx", "worker-shutdown-timeout") == 240
+    assert default_seconds("ingress-nginx", "worker-shutdown-timeout", (1, 12)) == 240
+    assert default_seconds("ingress-nginx", "worker-shutdown-timeout", (0, 25, 1)) == 10
     assert default_seconds("traefik", "graceTimeOut", (3, 1)) == 10
     assert default_seconds("istio-gateway", "terminationDrainDuration") == 5
     assert default_seconds("traefik", "no-such-key") == 0

@@ -155,10 +155,20 @@ def _narrow(what: str, shared: Workload | None, *, asks_for_pods: bool) -> str:
 
 
 def _shares_account(scene: Scene, workload: Workload) -> Workload | None:
-    """Another workload, no agent, that uses the same account."""
+    """Another workload, no agent, that uses the same account and runs something else."""
     account = account_of(workload)
     beside = scene.workloads_beside(workload.object) if account != "default" else []
-    return next((one for one in beside if one.kind in SCALED and account_of(one) == account), None)
+    own = {components.bare_image(one.image) for one in workload.running}
+    return next(
+        (
+            one
+            for one in beside
+            if one.kind in SCALED
+            and account_of(one) == account
+            and own.isdisjoint(components.bare_image(each.image) for each in one.running)
+        ),
+        None,
+    )
 
 
 def _asks_its_node(workload: Workload) -> bool:

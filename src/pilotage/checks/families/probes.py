@@ -32,6 +32,8 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 _TIGHT_SECONDS = 10
 _LONG_TIMEOUT_SECONDS = 5
 _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
+_ALIVE = re.compile(r"(?:^|[/_.-])(?:ping|livez?|alive|heartbeat|version)(?:$|[/_.?-])", re.IGNORECASE)
+"""Paths that ask whether the process answers, and nothing else."""
 _LIVE_PATH = re.compile(
     r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health[-_]?(?:checks?)?(?:/[\w-]+)?/?$|status|version|"
     r"heartbeat)",
@@ -117,8 +119,9 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     `/ready`, `/readyz` or `/health/readiness`, or the very path of the readiness probe where that name does
     not speak of life (`/live`, `/healthz`, `/health-check`). One path for both whose name speaks of life is
     of low severity, and only told where traffic comes from outside and the liveness probe gives up no later;
-    not of ingress controllers, whose path looks at the proxy itself. A path that asks nothing (a file, the
-    echo of a test server, a fixed answer in an nginx configuration that the pod mounts) is left out.
+    not of ingress controllers, whose path looks at the proxy itself. A path that asks nothing (`/ping`, a
+    file, the echo of a test server, a fixed answer in an nginx configuration that the pod mounts) is left
+    out.
 
     Why it matters
     A program says that it is not ready when something that it needs is away: a database, a cache, a peer.
@@ -162,7 +165,7 @@ def _same_question(
     deep = looks_deep(path) or not _LIVE_PATH.search(path)
     asks = _READY_PATH.search(path) or (same and len(path) > 1 and deep)
     edge = scene.exposed(workload, "edge")
-    at_once = same and edge and patience(live) <= patience(readiness)
+    at_once = same and edge and patience(live) <= patience(readiness) and not _ALIVE.search(path)
     if not asks and (not at_once or "ingress-controller" in components.container_roles(container)):
         return None
     if asks_nothing(path, container) and not _READY_PATH.search(path):

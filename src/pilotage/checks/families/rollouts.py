@@ -17,9 +17,10 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scale, Scene
 from pilotage.checks.serving import way_in
-from pilotage.checks.values import percent_or_count
+from pilotage.checks.values import as_list, as_text, dig, percent_or_count
 from pilotage.checks.workloads import Workload
 
 SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
@@ -76,7 +77,8 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
     Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume that
     one node may have at a time, the severity is lower, and low for one pod alone. Where both hold, where the
     program works as one instance only (Jenkins, the proxy of JupyterHub and others of a table), and for
-    controllers that look after other workloads, nothing is said: there `Recreate` is right.
+    controllers that look after other workloads, and where only metrics are read, nothing is said: there
+    `Recreate` is right.
 
     Why it matters
     `Recreate` stops all old pods and only then starts new ones. Until a new one is ready there is nothing
@@ -113,6 +115,8 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
     why = lone.why_stopped_first(scene, workload, exposure, held) if single else ""
     if why:
         return NotApplicable(workload.object, why)
+    if exposure.by == "service" and _for_metrics(exposure.service):
+        return NotApplicable(workload.object, "only its metrics are asked for")
     pods = "its one pod" if single else "all its pods"
     fix = _HELD.format(held=held) if held else _ONE_AFTER_ANOTHER if single else ""
     if not single and any("quorum-store" in components.container_roles(one) for one in workload.containers):
@@ -126,6 +130,12 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
         severity=severity,
         related=(exposure.object,),
     )
+
+
+def _for_metrics(service: KubeObject) -> bool:
+    """Whether a Service is there for whoever reads the metrics, and for nobody else."""
+    names = [as_text(dig(port, "name")) for port in as_list(service.spec.get("ports"))]
+    return bool(names) and all("metrics" in name or "prometheus" in name for name in names)
 
 
 @check(
