@@ -134,7 +134,7 @@ class Index:
         folder that lies within the other's. Where neither states one, folders beside each other do as well
         that are laid out by kind, so that neither holds what the other is there for; but not for what names
         nothing of the other, nor do files of a folder then of which one is chosen. Of such a folder nothing
-        is meant for what lies in a folder within or around it.
+        is meant for what lies in a folder within it.
 
         Args:
             one: an object.
@@ -150,9 +150,10 @@ class Index:
         first, second = _folders(one.file), _folders(other.file)
         shorter = min(len(first), len(second))
         if first[:shorter] == second[:shorter]:
-            chosen = other.file.rpartition("/")[0] in self.choices
-            apart = first != second and (chosen or one.file.rpartition("/")[0] in self.choices)
-            return not apart if named else not chosen
+            if not named:
+                return other.file.rpartition("/")[0] not in self.choices
+            around = one if len(first) < len(second) else other
+            return first == second or around.file.rpartition("/")[0] not in self.choices
         return named and one.namespace == other.namespace and self._beside(one, other)
 
     @cached_property
