@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pilotage.core.cursors import Part, read_place
 from pilotage.core.errors import InvalidInput, NotFound
-from pilotage.core.text import did_you_mean
 from pilotage.library.embedding import Embedder
+from pilotage.library.missing import no_record
 from pilotage.library.paging import KEY_SIZE, filters_told, order_key, place_of
 from pilotage.library.record import Lang, Record, read_record
 from pilotage.library.search.answer import Answer
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _STATISTICS_KEPT = 32
 """Answers to different filters; a new version of the data makes all of them old."""
-_NEAR_IDS_AMONG = 20_000
-"""Beyond this number of records ids are not compared one by one with a mistyped one."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +93,7 @@ class Catalogue:
         found = self.store.get([name], audience).get(name)
         if found is not None:
             return found
-        few = self.store.count(Filters(withdrawn=True), audience) <= _NEAR_IDS_AMONG
-        hint = did_you_mean(name, self.store.ids(audience)) if few else ""
-        raise NotFound(f"no record '{name}'", hint=hint or "Search finds ids.")
+        raise no_record(self.store, name, audience)
 
     def record(self, name: str, audience: Audience) -> Record:
         """As `stored`, as the view."""

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -133,6 +133,26 @@ def test_a_failed_export_keeps_the_older_file(
     assert done.error()["code"] == "store-full"
     assert target.read_text("utf-8") == "older"
     assert not list(tmp_path.glob(".out.json*"))
+
+
+def test_a_skeleton_that_finds_no_room_leaves_no_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.open
+
+    def full(path: Path, mode: str = "r", **options: Any) -> Any:
+        file = real(path, mode, **options)
+        if path.name == "acme.yaml":
+            file.close()
+            file = os.fdopen(os.open("/dev/full", os.O_WRONLY), "w", encoding="utf-8")
+        return file
+
+    monkeypatch.setattr(Path, "open", full)
+    done = cli("new", "acme", "-o", "json")
+    assert done.code == 2
+    assert "No space left" in done.error()["message"]
+    assert "Make room" in done.error()["hint"]
+    assert not (tmp_path / "acme.yaml").exists()
 
 
 @pytest.mark.usefixtures("store")

@@ -88,17 +88,22 @@ def new(app: App, id: str, target: Path | None) -> None:  # noqa: A002 - the wor
         click.echo(text, nl=False)
         return
     path = target or Path(f"{id}.yaml")
+    made = False
     try:
         with path.open("x", encoding="utf-8") as file:
+            made = True
             file.write(text)
     except FileExistsError as error:
         raise Conflict(
             f"{path} is there already", hint="Name another file with --to, or move it away."
         ) from error
     except OSError as error:
-        raise UserError(
-            f"cannot write {path}: {error.strerror}", hint="Name a folder that exists and is yours."
-        ) from error
+        hint = "Name a folder that exists and is yours."
+        if made:
+            # The disk is full: an empty file would only stand in the way of the next try.
+            path.unlink(missing_ok=True)
+            hint = "Make room and try again, or name another place with --to."
+        raise UserError(f"cannot write {path}: {error.strerror}", hint=hint) from error
     if app.as_json:
         say_json({"id": id, "file": str(path)})
     else:

@@ -269,8 +269,7 @@ class PostgresDoor:
             # An idle connection does not notice that the server was restarted.
             self._pool.drop(connection)
             connection = self._pool.fresh()
-            with translated(self.address):
-                connection.execute(begin)
+            self._first(connection, begin)
         return connection
 
     def _end(self, connection: psycopg.Connection[Row]) -> None:
@@ -288,9 +287,17 @@ class PostgresDoor:
             connection: psycopg.Connection[Row] = psycopg.connect(**self._parameters, autocommit=True)
         except psycopg.OperationalError as error:
             raise _connect_error(error, self.address) from error
-        with translated(self.address):
-            connection.execute(f"SET search_path TO {SCHEMA}, pg_catalog".encode())
+        self._first(connection, f"SET search_path TO {SCHEMA}, pg_catalog")
         return connection
+
+    def _first(self, connection: psycopg.Connection[Row], statement: str) -> None:
+        """Runs the first statement of a connection, which nobody else would close if it fails."""
+        try:
+            with translated(self.address):
+                connection.execute(statement.encode())
+        except BaseException:
+            self._pool.drop(connection)
+            raise
 
 
 def without_password(url: str) -> str:

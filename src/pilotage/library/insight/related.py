@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pilotage.core.cursors import Walk, read_rest
-from pilotage.core.errors import InvalidInput, NotFound
-from pilotage.core.text import did_you_mean
+from pilotage.core.errors import InvalidInput
 from pilotage.library.analysis import tag_token, tokens
 from pilotage.library.insight.likeness import Weighed, Words, common_lang, cosine, record_texts, shared_words
 from pilotage.library.insight.mechanism import Mechanism, mechanism_likeness
@@ -36,6 +35,7 @@ from pilotage.library.insight.reasons import (
     total,
     weigh,
 )
+from pilotage.library.missing import no_record
 from pilotage.library.record import LANGS, Lang, Record, read_record
 from pilotage.library.shelf import Shelf
 from pilotage.library.stores.protocol import Audience, Filters, Match, Store, Tag
@@ -246,7 +246,7 @@ def related(  # noqa: PLR0913 - audience, language and page belong to every ques
     stamps = store.stamps([id], audience)
     own = next(iter(shelf.of(stamps.values()).values()), None)
     if own is None:
-        raise NotFound(f"no record '{id}'", hint=did_you_mean(id, store.ids(audience)) or "Search finds ids.")
+        raise no_record(store, id, audience)
 
     def compared(names: Sequence[str]) -> dict[str, RelatedHit]:
         found = shelf.of(store.stamps(names, audience).values())
