@@ -48,6 +48,7 @@ GRADED = Path(__file__).parent.parent / "tests" / "graded"
 _NAMES = [field.name for field in fields(Signals)]
 KNOWN = _NAMES.index("known")
 OWN_OF_PASTES = [_NAMES.index("coverage"), _NAMES.index("lexical")]
+ONLY_OF_PASTES = [_NAMES.index("adjacent"), _NAMES.index("unheard")]
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,12 @@ def signals(seen: list[Seen], tuning: Tuning) -> tuple[np.ndarray, np.ndarray, n
 def design(rows: np.ndarray, pasted: np.ndarray) -> np.ndarray:
     """The columns of the regression: the signals, and what is different of pastes.
 
-    How much of a paste any record knows says nothing: logs share their words.
+    Of a paste the words that no record holds are no clues, so what is known of them says nothing; they are counted.
     """
     paste = pasted[:, None].astype(float)
     typed = rows.copy()
     typed[:, KNOWN] *= 1 - pasted
+    typed[:, ONLY_OF_PASTES] *= paste
     return np.hstack([typed, paste, paste * rows[:, OWN_OF_PASTES]])
 
 
@@ -142,8 +144,10 @@ def as_constants(intercept: float, slopes: np.ndarray) -> tuple[Regression, Regr
     own = slopes[:count].copy()
     own[KNOWN] = 0.0
     own[OWN_OF_PASTES] += slopes[count + 1 :]
+    typed = slopes[:count].copy()
+    typed[ONLY_OF_PASTES] = 0.0
     return (
-        Regression(0.5, round(intercept, 2), Signals(*slopes[:count].round(2).tolist())),
+        Regression(0.5, round(intercept, 2), Signals(*typed.round(2).tolist())),
         Regression(0.5, round(intercept + float(slopes[count]), 2), Signals(*own.round(2).tolist())),
     )
 

@@ -13,7 +13,7 @@ from pilotage.library.search.answer import Answer, Hit, Why
 from pilotage.library.search.explaining import Explainer
 from pilotage.library.search.lexicon import Lexicon, load_lexicon
 from pilotage.library.search.plan import Plan, as_typed, make_plan, plan_tokens
-from pilotage.library.search.query import Query, parse_query, refuse_unreadable
+from pilotage.library.search.query import Query, own_names, parse_query, refuse_unreadable
 from pilotage.library.search.ranking import (
     WORDS_ALONE,
     WORDS_AND_MEANING,
@@ -154,14 +154,18 @@ class Searcher:
     def _loosened(self, query: Query, audience: Audience) -> Query:
         """The query without the demand of phrases that no record holds, unless it asks for nothing else.
 
-        Messages quote names (`calling webhook "policy-a" …`), and a name of one's own is in no report.
+        Messages quote names (`calling webhook "policy-a" …`), and a name of one's own is in no report: its
+        words that no record holds say nothing of what happened, and nothing against what is found.
         """
         demanded = {token for phrase in query.require for token in phrase}
         if not demanded or all(demanded.issuperset(word.tokens) for word in query.words):
             return query
         held = {phrase for phrase in query.require if self._is_held(phrase, audience)}
+        named = {token for phrase in own_names(query) - held for token in phrase}
+        known = self._frequencies(sorted(named)).of
         return replace(
             query,
+            words=tuple(word for word in query.words if any(t not in named or known[t] for t in word.tokens)),
             require=tuple(phrase for phrase in query.require if phrase in held),
             corrections=tuple(
                 (f'"{typed}"', typed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pilotage.library.analysis import is_hangul, tag_token, tokens, word_tokens, words
@@ -70,6 +70,8 @@ class Plan:
         used_terms: the words and terms that the answer rests on.
         corrections: (typed word, the name that was understood).
         records: number of public records.
+        pairs: neighbouring words of the query, as an index holds them: two tokens with a blank between.
+        unheard: share of its plain words, by their number, that no public record holds.
     """
 
     match: Match
@@ -77,6 +79,8 @@ class Plan:
     used_terms: tuple[str, ...]
     corrections: tuple[tuple[str, str], ...] = ()
     records: int = 0
+    pairs: tuple[str, ...] = ()
+    unheard: float = 0.0
 
 
 def plan_tokens(query: Query) -> list[str]:
@@ -136,7 +140,22 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         tuple(dict.fromkeys(used)),
         tuple(corrections),
         counts.records,
+        _pairs(query.words),
+        _unheard(query.words, counts),
     )
+
+
+def _unheard(listed: Sequence[Word], counts: Frequencies) -> float:
+    # `AS32934`, `web1`: what somebody named or numbered tells nothing of the field that a log is from.
+    plain = [word for word in listed if not any(sign.isdigit() for sign in word.text)]
+    return sum(_unseen(word, counts) for word in plain) / max(1, len(plain))
+
+
+def _pairs(listed: Sequence[Word]) -> tuple[str, ...]:
+    """English words that stand side by side: a log quotes what a program says, and so do reports."""
+    following = {word.position: word for word in listed if not is_hangul(word.text)}
+    both = [(word, following.get(place + 1)) for place, word in following.items()]
+    return tuple(dict.fromkeys(f"{one.tokens[-1]} {two.tokens[0]}" for one, two in both if two))
 
 
 def _informing(query: Query, counts: Frequencies) -> list[Word]:

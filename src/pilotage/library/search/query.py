@@ -22,6 +22,7 @@ _BREAKS = re.compile(r"[\x0b-\x0d\x1c-\x1f\x85]")
 """Line breaks other than the usual one: they part words, where other control characters are dropped."""
 INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 """Characters of no width, as copied text holds them within words: they are as if they were not there."""
+_QUOTED = re.compile(r'"([^"\s]+)"')
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 _TEXT_FIELDS = {"title", "제목"}
 _KOREAN_FIELDS = {
@@ -240,6 +241,15 @@ def _meant(mention: Mention, spoken: list[str], query: Query) -> bool:
         return True
     name = spoken[mention.first].lower()
     return (without_particle(name) if is_hangul(name) else stem(name)) not in _EVERYDAY
+
+
+def own_names(query: Query) -> set[Phrase]:
+    """The quoted phrases that are names somebody gave: in one piece, with a digit or a sign in it.
+
+    `"policy-a"` and `"web1"` name a thing of one's own; a quoted plain word may be what the query is about.
+    """
+    quoted = _QUOTED.findall(fold(query.raw).translate(_QUOTES))
+    return {tuple(tokens(name)) for name in quoted if not name.isalpha()} & set(query.require)
 
 
 def refuse_unreadable(raw: str) -> None:

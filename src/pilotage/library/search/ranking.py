@@ -46,7 +46,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Signals:
-    """What tells whether the best candidate is what was asked for; the last two speak against it.
+    """What tells whether the best candidate is what was asked for; the last three speak against it.
 
     Attributes:
         coverage: share of the query, by how much each part says, that it knows of.
@@ -57,8 +57,10 @@ class Signals:
         named: 1 when the query names its organisation and its date.
         titled: share of the query of which its title, organisation or ids hold a token.
         agreeing: ln(1 + the number of parts of the query that it knows of): many say more than a rare one.
+        adjacent: ln(1 + the number of neighbouring words of the query that stand side by side in it too).
         missed: 1 when a typed query names an organisation, and the candidate is not by it nor speaks of it.
         elsewhere: share of the query that names what the library's field rarely speaks of, nor this title.
+        unheard: share of the plain words of the query, by their number, that no record holds.
     """
 
     coverage: float
@@ -69,8 +71,10 @@ class Signals:
     named: float
     titled: float
     agreeing: float
+    adjacent: float
     missed: float
     elsewhere: float
+    unheard: float
 
 
 @dataclass(frozen=True)
@@ -107,14 +111,22 @@ class Tuning:
 
 WORDS_ALONE = Tuning(
     weights=Weights(lexical=0.45, semantic=0.0, breadth=0.0, coverage=0.15, named=0.05),
-    typed=Regression(0.4, -8.87, Signals(4.58, 0.13, 2.50, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
-    pasted=Regression(0.3, -10.45, Signals(0.90, 1.07, 0.0, 0.0, 0.0, 2.23, 6.33, 3.32, -1.17, -14.28)),
+    typed=Regression(
+        0.4, -8.87, Signals(4.58, 0.13, 2.50, 0.0, 0.0, 2.23, 6.33, 3.32, 0.0, -1.17, -14.28, 0.0)
+    ),
+    pasted=Regression(
+        0.35, -9.33, Signals(1.7, 1.41, 0.0, 0.0, 0.0, 1.85, 4.71, 2.31, 5.44, -3.76, -15.27, -5.02)
+    ),
     tail=0.2,
 )
 WORDS_AND_MEANING = Tuning(
     weights=Weights(lexical=0.45, semantic=0.5, breadth=0.6, coverage=0.3, named=0.05),
-    typed=Regression(0.35, -14.66, Signals(4.62, 0.88, 1.04, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
-    pasted=Regression(0.2, -17.42, Signals(3.28, 1.26, 0.0, 7.25, 12.13, 4.35, 6.32, 1.66, -2.87, -12.11)),
+    typed=Regression(
+        0.35, -14.66, Signals(4.62, 0.88, 1.04, 7.25, 12.13, 4.35, 6.32, 1.66, 0.0, -2.87, -12.11, 0.0)
+    ),
+    pasted=Regression(
+        0.25, -16.29, Signals(2.27, 1.14, 0.0, 9.84, 11.8, 6.45, 3.6, 1.9, 3.84, -3.23, -12.61, -5.88)
+    ),
     tail=0.4,
 )
 
@@ -217,9 +229,9 @@ def _is_look_up(query: Query, plan: Plan, best: Ranked, item: Evidence) -> bool:
 
 
 def told_tokens(query: Query, plan: Plan) -> frozenset[str]:
-    """The tokens by which a candidate can show that it knows of the query."""
+    """The tokens, and pairs of neighbours, by which a candidate can show that it knows of the query."""
     months = {tag_token("month", f"{year}-{month:02}") for year, month in query.dates if month is not None}
-    return frozenset(token for clue in plan.clues for token in clue.tokens) | months
+    return frozenset(token for clue in plan.clues for token in clue.tokens) | months | frozenset(plan.pairs)
 
 
 def confidence_of(signals: Signals, regression: Regression) -> float:
@@ -261,8 +273,10 @@ def _signals(query: Query, plan: Plan, best: Ranked, item: Evidence) -> Signals:
         named=dated * named,
         titled=_titled(plan, item) / asked if asked else 0.0,
         agreeing=math.log1p(len(best.matched)),
+        adjacent=math.log1p(sum(pair in item.held for pair in plan.pairs)),
         missed=float(not query.pasted and not named and _silent_on_organisation(plan, best)),
         elsewhere=_elsewhere(plan, item) / asked if asked else 0.0,
+        unheard=plan.unheard * min(1.0, plan.records / _FITTED_ON),
     )
 
 

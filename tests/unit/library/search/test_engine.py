@@ -191,6 +191,12 @@ def test_a_quoted_name_that_no_record_holds_is_words_beside_other_words(store: S
     assert query.corrections == (('"shop frontend 7"', "shop frontend 7"),)
     ranking = searcher.rank(query, searcher.plan(query), query.filters, "public")
     assert ranking.ranked[0].id == "cert-2020"
+    # The name says nothing of what happened: the answer is that of the other words.
+    assert ids(ask(store, 'expired certificate "shop-frontend-7"')) == ids(ask(store, "expired certificate"))
+    assert {clue.text for clue in searcher.plan(query).clues} == {"expired certificate"}
+    # A quoted plain word may be what the query is about.
+    plain = searcher.plan(searcher.understand('expired certificate "salesforce"', "public"))
+    assert "salesforce" in {clue.text for clue in plain.clues}
     # What a record holds is still asked for, and a phrase by itself is all that was asked.
     assert ids(ask(store, 'haproxy "expired certificate"')) == ["cert-2020"]
     assert ids(ask(store, '"shop-frontend-7"')) == []

@@ -47,6 +47,18 @@ def test_each_weight_is_one_question() -> None:
     assert all(len(set(group)) == len(group) for _, group in made.match.groups)
 
 
+def test_neighbours_stand_side_by_side_in_an_index_too() -> None:
+    made = plan("worker_connections are not enough while peerPool opens 인그레스 컨트롤러 reloads")
+    assert made.pairs == ("worker connect", "pool open")
+    assert plan("HttpProxy IngressClass", records=5).pairs == ("proxi ingressclass",)
+
+
+def test_the_share_of_words_that_no_record_holds() -> None:
+    assert plan("ingress reloaded nvrm xid", nvrm=0, xid=0).unheard == 0.5
+    assert plan("ingress reloaded AS32934 xid", as32934=0, xid=0).unheard == pytest.approx(1 / 3)
+    assert plan("november 2025").unheard == 0.0
+
+
 def test_dates_are_tags() -> None:
     assert {(tag_token("year", "2025"),), (tag_token("month", "2025-11"),)} == phrases(plan("november 2025"))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pilotage.core.errors import InvalidInput, PilotageError, UnknownTerm
 from pilotage.library.search.lexicon import load_lexicon
-from pilotage.library.search.query import Query, parse_query, refuse_unreadable
+from pilotage.library.search.query import Query, own_names, parse_query, refuse_unreadable
 from pilotage.library.terms import load_vocabulary
 
 
@@ -145,6 +145,11 @@ def test_no_word_is_lost_and_none_invented(text: str, words: list[str]) -> None:
 )
 def test_operators_are_read_in_any_form_of_the_letters(text: str) -> None:
     assert parse(text).filters.all_of == (("organisation", "cloudflare"),)
+
+
+def test_a_name_of_ones_own_is_quoted_in_one_piece_with_a_sign_or_a_digit() -> None:
+    query = parse('"policy-a" failed on “web1”, not "checkout", not "two words-1" nor 5" nor -"not-this"')
+    assert own_names(query) == {("polici", "a"), ("web1",)}
 
 
 def test_typographic_quotes_quote() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, fields, replace
 
 import pytest
@@ -17,6 +18,7 @@ from pilotage.library.search.ranking import (
     confidence_of,
     knows,
     rank,
+    told_tokens,
 )
 from pilotage.library.search.semantic import Likeness
 from pilotage.library.stores.protocol import Match
@@ -95,10 +97,11 @@ def test_what_speaks_against_it_costs_confidence(tuning: Tuning, signal: str) ->
 def test_no_evidence_counts_against_its_own_direction(tuning: Tuning) -> None:
     # A fitted slope of the wrong sign would make a better match the less sure one.
     for regression in (tuning.typed, tuning.pasted):
-        *in_favour, missed, elsewhere = astuple(regression.slopes)
+        *in_favour, missed, elsewhere, unheard = astuple(regression.slopes)
         assert min(in_favour) >= 0
         assert missed < 0
         assert elsewhere < 0
+        assert unheard <= 0
 
 
 def test_a_foreign_name_speaks_against_titles_that_lack_it() -> None:
@@ -139,6 +142,32 @@ def test_many_agreeing_parts_say_more_than_a_rare_one() -> None:
     assert single.signals is not None
     assert many.signals.coverage == single.signals.coverage == 0.5
     assert many.confidence > single.confidence
+
+
+def test_a_paste_whose_words_stand_side_by_side_in_a_record_is_surer() -> None:
+    clues = (QUORUM, LOST)
+    made = replace(plan(*clues), pairs=("quorum lost", "lost again"))
+    apart, beside = (
+        rank(Query("", pasted=True), made, [evidence("a", 9, "quorum", "lost", *held)], WORDS_ALONE)
+        for held in ((), ("quorum lost",))
+    )
+    assert apart.signals is not None
+    assert beside.signals is not None
+    assert (apart.signals.adjacent, beside.signals.adjacent) == (0.0, pytest.approx(math.log(2)))
+    assert beside.confidence > apart.confidence
+    assert told_tokens(Query(""), made) >= {"quorum", "quorum lost", "lost again"}
+
+
+def test_words_that_no_record_holds_speak_against_a_paste_where_records_are_many() -> None:
+    def asked(unheard: float, records: int) -> Ranking:
+        made = replace(plan(QUORUM, LOST, records=records), unheard=unheard)
+        query = Query("", pasted=True)
+        return rank(query, made, [evidence("a", 9, "quorum", "lost")], WORDS_ALONE)
+
+    few = asked(0.5, 10)
+    assert few.signals is not None
+    assert few.signals.unheard == pytest.approx(0.05)
+    assert asked(0.5, 200).confidence < asked(0.0, 200).confidence
 
 
 def test_what_the_title_tells_of_is_surer() -> None:
