@@ -182,7 +182,8 @@ class Check:
         cited: incidents; empty when it is documentation only.
         about: the kinds that it looks at.
         needs: the kinds without which it cannot tell; where one cannot be read, it answers `Unknown`.
-        chart_severity: for a chart with nobody's values but its own; None means no difference.
+        chart_severity: for a chart with nobody's values but its own, and for what is for development; None
+            means no difference.
         written: gives the page.
         look: the generator.
         family: name of its module.
@@ -250,7 +251,8 @@ def check(  # noqa: PLR0913 - as many as a check has properties
         about: kinds that it looks at.
         needs: further kinds without which it cannot tell.
         uses: further kinds that it takes into account where they are.
-        chart_severity: severity in a chart with its default values, where a user has chosen nothing yet.
+        chart_severity: severity in a chart with its default values, where a user has chosen nothing yet, and
+            in files for development.
     """
 
     def made(look: Callable[[Scene], Answers]) -> Check:

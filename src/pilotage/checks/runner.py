@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pilotage.checks.baseline import Baseline, fingerprint
+from pilotage.checks.environments import for_development
 from pilotage.checks.ignores import Ignore, Ignores
 from pilotage.checks.model import (
     ANYTHING,
@@ -282,10 +283,10 @@ class _Run:
             if (decided := said.get(self.check.id)) is not None:
                 return decided
         stated = gap.severity or self.check.severity
-        source = gap.subject.source
-        if source is not None and source.chart_defaults and self.check.chart_severity is not None:
-            return min(stated, self.check.chart_severity, key=lambda one: one.rank)
-        return stated
+        source, most = gap.subject.source, self.check.chart_severity
+        if source is None or most is None or not (source.chart_defaults or for_development(source.name)):
+            return stated
+        return min(stated, most, key=lambda one: one.rank)
 
 
 def _absent_owner(scene: Scene, subject: Subject) -> str:

@@ -293,7 +293,7 @@ def liveness_before_start(scene: Scene) -> Answers:
             looked = True
             killed = timing(live, "initialDelaySeconds") + patience(live)
             expected = timing(ready, "initialDelaySeconds")
-            if handler(container.probe("startup")) is not None or killed > expected:
+            if handler(container.probe("startup")) is not None or killed >= expected:
                 continue
             yield Gap(
                 workload.object,
