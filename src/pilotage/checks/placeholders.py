@@ -25,7 +25,10 @@ _WORDS = (
     r"fix[-_ ]?me|tbd"
 )
 _SAYS_SO = re.compile(rf"(?:^|[^a-z])(?:{_WORDS})(?:$|[^a-z])", re.IGNORECASE)
-_REMARK = re.compile(rf"{_SAYS_SO.pattern}|\b(?:replace|substitute)\b.*\bwith\b", re.IGNORECASE)
+_REMARK = re.compile(
+    rf"{_SAYS_SO.pattern}|\b(?:replace|substitute)\b.*\bwith\b|\b(?:insert|enter|put)\b.*\bhere\b",
+    re.IGNORECASE,
+)
 _LONGEST = 200
 _FOR_SHOW = tuple(
     ipaddress.ip_network(one)

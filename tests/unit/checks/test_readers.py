@@ -232,6 +232,7 @@ def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
         (tmp_path / name / "pod.yaml").write_text(POD.format(name.replace("/", "-")))
     (tmp_path / "go" / "test" / "web_test.go").touch()
     (tmp_path / "js" / "test" / "integration").mkdir()
+    (tmp_path / "tests" / "conftest.py").touch()
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod overlays-test"]
     assert reading.skipped["folders of test data"] == 6

@@ -152,9 +152,19 @@ def _twice_gap(one: KubeObject, document: Document, path: KeyPath) -> Gap:
         f"`{path[-1]}` stands {_times(len(lines))} in {words.level(path[:-1])}, {what}",
         path,
         evidence=(f"{dotted(path)}: lines {stands}",),
-        fix="Keep one of them, before somebody changes the other." if same else "",
+        fix=_fix(one, path, same=same),
         severity=_twice_severity(path[-1], same=same),
     )
+
+
+def _fix(one: KubeObject, path: KeyPath, *, same: bool) -> str:
+    if same:
+        return "Keep one of them, before somebody changes the other."
+    value = one.get(*path)
+    if isinstance(value, dict | list):
+        return ""
+    last = "the last" if one.kind == "Secret" else f"`{words.shown(value)}`"
+    return f"Keep the one that is meant: {last} counts now."
 
 
 def _twice_severity(key: str | int, *, same: bool) -> Severity:

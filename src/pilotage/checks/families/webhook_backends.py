@@ -17,6 +17,7 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_map
 from pilotage.checks.webhooks import KINDS, Webhook
@@ -175,8 +176,10 @@ def _backend(scene: Scene, hook: Webhook) -> Answer:
         )
     if not service.spec.get("selector") or scene.workloads_of(service):
         return Pass(one)
-    if not scene.live and not any(other.object.namespace == service.namespace for other in scene.workloads):
-        return Unknown(f"{hook.name}: the workload behind {where} is not among the files", one, path)
+    pods_here = any(other.object.namespace == service.namespace for other in scene.workloads)
+    if not scene.live and (not pods_here or _completed_later(scene, service)):
+        why = f"{hook.name}: the workload behind {where} is not among the files, or no whole one"
+        return Unknown(why, one, path)
     return Gap(
         one,
         f"`{hook.name}` calls Service {where}, which selects no pod",
@@ -185,6 +188,16 @@ def _backend(scene: Scene, hook: Webhook) -> Answer:
         severity=severity,
         confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
         related=(service,),
+    )
+
+
+def _completed_later(scene: Scene, service: KubeObject) -> bool:
+    """Whether a workload that names no image yet bears the labels: a program or a patch completes it."""
+    selector = as_map(service.spec.get("selector"))
+    return any(
+        one.namespace == service.namespace
+        and selector.items() <= as_map(one.get("spec", "template", "metadata", "labels")).items()
+        for one in scene.of("Deployment", "StatefulSet", "DaemonSet")
     )
 
 

@@ -36,15 +36,15 @@ READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReade
 STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
-_PASSED_OVER = {"node_modules", "__pycache__", "vendor"}
-_TEST_DATA = {"testdata", "test-data", "test_data", "tests", "e2e", "fixtures", "__fixtures__"}
+_PASSED_OVER = {"node_modules", "__pycache__", "vendor", "Godeps"}
+_TEST_DATA = {"testdata", "test-data", "test_data", "e2e", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
 _IN_TESTS = {"integration", "unit", "util", "utils"}
 _PROGRAMS = (".go", ".py", ".rs", ".java", ".js", ".ts", ".rb", ".bats")
 """Folders of what programs are tested with, wrong on purpose or a rig for an hour; one that is named is read.
 
-A folder `test` may hold what runs in an environment of that name, so that it must lie in `hack` or `src`, or
-hold tests itself.
+A folder `test` may hold what runs in an environment of that name, or is put together for a try, so that it
+must lie in `hack` or `src`, or hold tests itself.
 """
 
 
@@ -333,7 +333,7 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
 
 def _is_test_data(folder: Path) -> bool:
     name = folder.name
-    return name in _TEST_DATA or (name == "test" and _holds_tests(folder))
+    return name in _TEST_DATA or (name in {"test", "tests"} and _holds_tests(folder))
 
 
 def _holds_tests(folder: Path) -> bool:
