@@ -444,6 +444,23 @@ def dying(handler: _Handler) -> bool:
     return True
 
 
+def halved(handler: _Handler) -> bool:
+    """Ends in good order, with less than was promised."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    handler.wfile.write(b'{"kind"')
+    handler.close_connection = True
+    return True
+
+
+def no_http(handler: _Handler) -> bool:
+    """Speaks another protocol."""
+    handler.wfile.write(b"SSH-2.0-OpenSSH_9\r\n")
+    handler.close_connection = True
+    return True
+
+
 def saying(code: int, body: bytes, content_type: str = "text/html", **headers: str) -> Fault:
     """Always answers the same."""
 

@@ -15,7 +15,13 @@ import aiohttp
 import orjson
 
 from pilotage.clients.kubernetes.access import Access
-from pilotage.clients.kubernetes.failures import Failure, Reason, certificate_failure, status_failure
+from pilotage.clients.kubernetes.failures import (
+    WRONG_PLACE,
+    Failure,
+    Reason,
+    certificate_failure,
+    status_failure,
+)
 
 JSON = "application/json"
 METADATA_ONLY = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
@@ -166,10 +172,7 @@ class ReadOnlyApi:
         except aiohttp.ClientConnectorError as error:
             raise self._not_reached(error) from error
         except (aiohttp.ClientError, OSError) as error:
-            words = str(error) or type(error).__name__
-            raise Failure(
-                Reason.BROKEN_OFF, f"{server} broke off in the middle of {path}: {words}", "Try again."
-            ) from error
+            raise _broken_off(server, path, error) from error
 
     def _stalled(self, error: BaseException, path: str) -> Failure:
         server = self.access.server
@@ -193,6 +196,23 @@ class ReadOnlyApi:
             f"{whom} does not answer: {words}",
             f"Check the address, the network, and whether the server runs ({self.access.origin}).",
         )
+
+
+def _broken_off(server: str, path: str, error: aiohttp.ClientError | OSError) -> Failure:
+    if isinstance(error, aiohttp.ClientResponseError):
+        return Failure(Reason.BAD_REPLY, f"{server} does not speak HTTP", WRONG_PLACE)
+    if "content-encoding" in str(error):
+        message = f"{server} answers with something that cannot be unpacked for {path}"
+        return Failure(Reason.BAD_REPLY, message, WRONG_PLACE)
+    if isinstance(error, aiohttp.ClientPayloadError):
+        words = "the answer is not whole"
+    else:
+        words = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return Failure(
+        Reason.BROKEN_OFF,
+        f"{server} broke off in the middle of {path}: {words or type(error).__name__}",
+        "Try again.",
+    )
 
 
 def _tls_failure(server: str, error: BaseException) -> Failure:
@@ -254,8 +274,9 @@ def _no_object(response: aiohttp.ClientResponse, body: bytes, path: str, server:
         title = _TITLE.search(text)
         named = f" ('{' '.join(title[1].split())}')" if title else ""
         message = f"{server} answers with a web page{named} for {path}: that is no API server"
-        return Failure(Reason.BAD_REPLY, message, "Check the server's address and any proxy on the way.")
-    return Failure(Reason.BAD_REPLY, f"{server} answers with something that is no JSON object for {path}")
+        return Failure(Reason.BAD_REPLY, message, WRONG_PLACE)
+    message = f"{server} answers with something that is no JSON object for {path}"
+    return Failure(Reason.BAD_REPLY, message, WRONG_PLACE)
 
 
 def _page(value: dict[str, Any], path: str, *, first: bool) -> tuple[Page, str]:

@@ -70,6 +70,10 @@ class Failure(Exception):
         return _ERRORS[self.reason](self.message, hint=self.hint)
 
 
+WRONG_PLACE = "Check the server's address and any proxy on the way."
+"""What to do where something else than an API server answers."""
+
+
 def certificate_failure(server: str, said: str) -> Failure:
     """A server whose certificate is not to be trusted; `said` is what the TLS library says of it."""
     low = said.lower()
@@ -103,7 +107,7 @@ def status_failure(code: int, said: str, what: str) -> Failure:
         case 403:
             return Failure(Reason.FORBIDDEN, f"not permitted{tail}", "See: pilotage check role.")
         case 404:
-            return Failure(Reason.ABSENT, f"the server has no {what}")
+            return Failure(Reason.ABSENT, f"the server has no {what}", WRONG_PLACE)
         case 410:
             return Failure(Reason.GONE, f"the list of {what} changed too fast to be read{tail}", "Try again.")
         case 429 | 503 | 504 | 502 | 500:
@@ -113,4 +117,4 @@ def status_failure(code: int, said: str, what: str) -> Failure:
                 "Try again later.",
             )
         case _:
-            return Failure(Reason.BAD_REPLY, f"the server answers {code} for {what}{tail}")
+            return Failure(Reason.BAD_REPLY, f"the server answers {code} for {what}{tail}", WRONG_PLACE)

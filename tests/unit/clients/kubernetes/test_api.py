@@ -18,7 +18,7 @@ from pilotage.clients.kubernetes.discovery import discover, server_version
 from pilotage.clients.kubernetes.failures import Failure, Reason
 from pilotage.core.errors import OutsideError
 from rig.certificates import Authority
-from rig.fake_kube import FakeKube, Kind, busy, dying, saying, stalling
+from rig.fake_kube import FakeKube, Kind, busy, dying, halved, no_http, saying, stalling
 
 PODS = "/api/v1/pods"
 HTML = b"<html><head><title>Sign in</title></head><body>Please sign in</body></html>"
@@ -82,6 +82,13 @@ def at(fake: FakeKube) -> Access:
         ),
         (saying(401, b"{}", "application/json"), Reason.UNAUTHORIZED, "does not know who we are"),
         (dying, Reason.BROKEN_OFF, "broke off in the middle of /api/v1/pods"),
+        (halved, Reason.BROKEN_OFF, "in the middle of /api/v1/pods: the answer is not whole"),
+        (no_http, Reason.BAD_REPLY, "does not speak HTTP"),
+        (
+            saying(200, b"{}", "application/json", **{"Content-Encoding": "gzip"}),
+            Reason.BAD_REPLY,
+            "cannot be unpacked",
+        ),
     ],
 )
 def test_each_way_to_answer_badly_has_its_message(
@@ -91,6 +98,7 @@ def test_each_way_to_answer_badly_has_its_message(
     failure = ask(at(fake))
     assert failure.reason is reason
     assert words in failure.message
+    assert "\n" not in failure.message
     assert isinstance(failure.as_error(), OutsideError)
 
 
