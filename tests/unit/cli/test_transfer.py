@@ -37,6 +37,14 @@ def test_a_dry_run_makes_no_store(cli: Cli, tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_files_without_a_record_make_no_store(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "none.json").write_text("[]", encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    answer = cli("import", "none.json", "-o", "json").json()
+    assert (answer["total"], answer["dry_run"]) == (0, False)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_dry_run_changes_no_store(cli: Cli, store: str, tmp_path: Path) -> None:
     changed = [DNS | {"severity": "critical"}, {"id": "one-1"}]
     (tmp_path / "more.json").write_text(json.dumps(changed), encoding="utf-8")

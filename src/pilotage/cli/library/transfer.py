@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,8 @@ def import_(
             candidates = open_candidates(
                 paths, format_, progress, known=known_slugs(vocabulary), on_skip=_noting(skipped)
             )
-        store = open_things.enter_context(_target(app, dry_run=dry_run))
+        first = list(islice(candidates, 1))
+        store = open_things.enter_context(_target(app, make=bool(first) and not dry_run))
         report = Ingest(
             store=store,
             vocabulary=vocabulary,
@@ -113,7 +115,7 @@ def import_(
             dry_run=dry_run,
             on_item=items.append if dry_run else None,
             on_vectors=on_vectors,
-        ).run(candidates)
+        ).run(chain(first, candidates))
     if app.as_json:
         say_json(_report_json(report, items, skipped, dry_run=dry_run))
     else:
@@ -125,14 +127,14 @@ def _noting(skipped: list[tuple[str, str]]) -> Callable[[str, str], None]:
 
 
 @contextmanager
-def _target(app: App, *, dry_run: bool) -> Iterator[Store]:
+def _target(app: App, *, make: bool) -> Iterator[Store]:
     with ExitStack() as open_things:
         try:
-            store = open_things.enter_context(app.store(create=not dry_run))
+            store = open_things.enter_context(app.store(create=make))
         except NotFound:
-            if not dry_run:
+            if make:
                 raise
-            # A dry run makes no store; it tries the import on an empty one that is thrown away.
+            # A dry run makes no store, nor do files without a record: theirs is empty and thrown away.
             folder = open_things.enter_context(tempfile.TemporaryDirectory(prefix="pilotage-"))
             store = open_store(str(Path(folder) / "dry-run.db"), create=True)
             open_things.callback(store.close)
