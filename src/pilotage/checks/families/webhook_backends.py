@@ -178,8 +178,7 @@ def _backend(scene: Scene, hook: Webhook) -> Answer:
         return Pass(one)
     pods_here = any(other.object.namespace == service.namespace for other in scene.workloads)
     if not scene.live and (not pods_here or _completed_later(scene, service)):
-        why = f"{hook.name}: the workload behind {where} is not among the files, or no whole one"
-        return Unknown(why, one, path)
+        return Unknown(f"{hook.name}: the workload behind {where} is not whole among the files", one, path)
     return Gap(
         one,
         f"`{hook.name}` calls Service {where}, which selects no pod",
