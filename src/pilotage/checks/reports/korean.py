@@ -126,7 +126,9 @@ SENTENCES: dict[str, str] = {
     "no {} for {} is among the files": "{}용 {}: 파일 중에 없음",
     "{} is not among the files": "{}: 파일 중에 없음",
     "{} is not whole among the files": "{}: 파일 중에 온전하지 않음",
-    "its class comes with a product that is installed from elsewhere": "클래스가 다른 곳에서 설치되는 제품에 딸려 옴",
+    "its class comes with a product that is installed from elsewhere": (
+        "클래스가 다른 곳에서 설치되는 제품에 딸려 옴"
+    ),
     "{} is not in the scene": "{}: 점검 범위에 없음",
     "its data is a placeholder": "데이터가 자리 표시자임",
     "{} may be kept elsewhere": "{}: 다른 곳에 있을 수 있음",
