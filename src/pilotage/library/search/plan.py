@@ -15,6 +15,8 @@ from pilotage.library.stores.protocol import Frequencies, Match, Phrase
 from pilotage.library.terms import FACET_OF, Term
 
 MOST_WORDS_OF_A_PASTE = 24
+_MOST_PAIRS = 100
+"""How many neighbouring words are looked for in each candidate."""
 _COMMON_SHARE = 0.4
 """A word that more than this share of records holds says little; it is left out when rarer ones are there."""
 _FEW_RECORDS = 40
@@ -70,7 +72,7 @@ class Plan:
         used_terms: the words and terms that the answer rests on.
         corrections: (typed word, the name that was understood).
         records: number of public records.
-        pairs: neighbouring words of the query, as an index holds them: two tokens with a blank between.
+        pairs: neighbouring words of the query that records hold, each as two tokens with a blank between.
         unheard: share of its plain words, by their number, that no public record holds.
     """
 
@@ -140,7 +142,7 @@ def make_plan(query: Query, counts: Frequencies, lexicon: Lexicon) -> Plan:
         tuple(dict.fromkeys(used)),
         tuple(corrections),
         counts.records,
-        _pairs(query.words),
+        _pairs([word for word in query.words if not _unseen(word, counts)]),
         _unheard(query.words, counts),
     )
 
@@ -155,7 +157,8 @@ def _pairs(listed: Sequence[Word]) -> tuple[str, ...]:
     """English words that stand side by side: a log quotes what a program says, and so do reports."""
     following = {word.position: word for word in listed if not is_hangul(word.text)}
     both = [(word, following.get(place + 1)) for place, word in following.items()]
-    return tuple(dict.fromkeys(f"{one.tokens[-1]} {two.tokens[0]}" for one, two in both if two))
+    found = dict.fromkeys(f"{one.tokens[-1]} {two.tokens[0]}" for one, two in both if two)
+    return tuple(found)[:_MOST_PAIRS]
 
 
 def _informing(query: Query, counts: Frequencies) -> list[Word]:

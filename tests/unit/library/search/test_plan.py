@@ -51,6 +51,9 @@ def test_neighbours_stand_side_by_side_in_an_index_too() -> None:
     made = plan("worker_connections are not enough while peerPool opens 인그레스 컨트롤러 reloads")
     assert made.pairs == ("worker connect", "pool open")
     assert plan("HttpProxy IngressClass", records=5).pairs == ("proxi ingressclass",)
+    # What no record holds is nobody's neighbour, and a long paste is not looked for word by word.
+    assert plan("worker nvrm pool opens", nvrm=0).pairs == ("pool open",)
+    assert len(plan("\n".join(f"job{number} task{number}" for number in range(300))).pairs) == 100
 
 
 def test_the_share_of_words_that_no_record_holds() -> None:
