@@ -22,7 +22,6 @@ from pilotage.checks.model import (
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.workloads import SERVING
-from pilotage.core.counting import counted
 
 CRESTA = "cresta-ingress-nginx-issue-12797-2025-02-04-serial-reloads-block-endpoint-updates"
 NIGHTMARE = "kubernetes-ingress-nginx-2025-03-24-ingressnightmare-cve-2025-1974"
@@ -236,7 +235,7 @@ def nginx_worker_connections_low(scene: Scene) -> Answers:
         else:
             yield Gap(
                 one.config_map,
-                f"A worker holds {counted(value, 'connection')}, half of them to backends",
+                f"A worker holds {value} connections, half of them to backends",
                 ("data", key),
                 evidence=(f"{key}: {value}", "default: 16384"),
                 related=(one.object,),

@@ -64,7 +64,7 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
             continue
         look, found = answer
         assert look.shape is not None  # noqa: S101 - an object with faults has a shape
-        told = {("sops",)} if is_encrypted(look.object) else set()
+        told: set[KeyPath] = {("sops",)} if is_encrypted(look.object) else set()
         told |= {(*level, key) for level, key, _ in settings_out_of_place(look.object)}
         left = [
             fault
