@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from pilotage.checks.components import bare_image
 from pilotage.checks.workloads import Container, Workload
 
 _SHELLS = {"sh", "bash", "ash", "dash"}
@@ -15,7 +16,11 @@ _SMALL = frozenset(
     "tail tee test then timeout touch tr true uname unset until wait wget whoami while xargs".split()
 )
 """Programs whose memory does not grow with what they are given, and the words that join them."""
-_SMALL_IMAGES = ("hello-world", "docker/whalesay", "library/hello-world")
+_SMALL_IMAGES = frozenset(
+    "aws-cli cli cloud-sdk curl curl-jq descheduler hello-world helm kube-bench kube-hunter kubectl mc "
+    "origin-cli ose-cli vault whalesay".split()
+)
+"""Last parts of names of images: tools that ask an API and end."""
 _ONE_LINER = re.compile(r"\bbpi\(|^\s*(?:import \w+;\s*)?print\(")
 """The Job of Kubernetes' own documentation, which works out pi, and programs that print a line."""
 _SPLIT = re.compile(r"\s*(?:[;\n]|&&?|\|\|?|\bdo\b|\bthen\b|\$\(|`)\s*")
@@ -37,7 +42,8 @@ _LARGE_BYTES = Decimal(512 * 2**20)
 def does_little(workload: Workload, container: Container) -> bool:
     """Whether memory is no danger in it: it prints, waits, asks something once, or changes a database."""
     words = container.words
-    if container.image.partition(":")[0].endswith(_SMALL_IMAGES) and not words:
+    tool = bare_image(container.image).rpartition("/")[2] in _SMALL_IMAGES
+    if tool and not on_much_data(workload, container):
         return True
     if any(_MIGRATES.search(text) for text in (workload.object.name, container.name, *words)):
         return True

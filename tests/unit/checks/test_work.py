@@ -43,6 +43,8 @@ def run_of(name: str = "tidy", image: str = "registry.example/tidy:1", **contain
         {"args": ["rails", "db:migrate"]},
         {"name": "shop-migrations"},
         {"image": "hello-world"},
+        {"image": "registry.redhat.io/openshift4/ose-cli:v4.15", "command": ["sh", "-c", "/tmp/patch.sh"]},
+        {"image": "aquasec/kube-bench:v0.8.0", "command": ["kube-bench", "node"]},
     ],
 )
 def test_runs_that_take_no_memory(container: dict[str, Any]) -> None:
@@ -61,6 +63,7 @@ def test_runs_that_take_no_memory(container: dict[str, Any]) -> None:
         {"command": ["java", "-jar", "tidy.jar"]},
         {"name": "emigrated", "args": ["--all"]},
         {"image": "registry.example/hello-world-2"},
+        {"name": "backup", "image": "amazon/aws-cli:2.15", "command": ["/srv/run"]},
     ],
 )
 def test_runs_of_which_nothing_is_known(container: dict[str, Any]) -> None:

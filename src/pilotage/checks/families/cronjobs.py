@@ -409,9 +409,10 @@ def job_greedy_retry(scene: Scene) -> Answers:
     Looks for Jobs, also those of CronJobs, with `restartPolicy: Never` (each retry is a new pod, on any
     node), retries allowed (`backoffLimit` is 6 by default) and a container without a memory limit. A
     LimitRange of the namespace that sets a default is taken into account. Hooks of Helm and Argo CD are left
-    alone, and what takes little memory by its command or name: helpers that make a certificate, runs that
-    print, wait or ask something once, migrations of a database. The severity is medium where much data is
-    read or made (a request of 512 MiB or more, names such as `export` or `reindex`), and else low.
+    alone, and what takes little memory by its command or name: helpers that make a certificate, tools that
+    ask an API, runs that print, wait or ask something once, migrations of a database. The severity is medium
+    where much data is read or made (a request of 512 MiB or more, names such as `export` or `reindex`), and
+    else low.
 
     Why it matters
     A run that takes all the memory of its node makes the node unhealthy. The Job controller sees a failed
