@@ -56,6 +56,9 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         (["deploy", "--baseline", "deploy"], "Name a file that you may read"),
         (["deploy", "--config", "deploy"], "Name a file that you may read"),
         (["deploy", "--kubernetes", "new"], "--kubernetes new: write a version such as 1.34"),
+        # The path is wrong as well: the check is told first, since nothing was read yet.
+        (["files", "gone", "--select", "nope"], "'nope' names no check"),
+        (["files", "gone", "--severity", "nope=low"], "'nope' names no check"),
         (["list", "--family", "nope"], "Known are: api_versions, "),
         (["list", "--family", "webhook"], "Did you mean 'webhooks'"),
         (

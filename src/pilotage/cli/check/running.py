@@ -22,7 +22,7 @@ from pilotage.checks.report import Report
 from pilotage.checks.reports.words import Lang
 from pilotage.checks.rules.rule import RuleBook
 from pilotage.checks.rules.toml_file import NEVER, HouseRules
-from pilotage.checks.runner import RunSettings, run
+from pilotage.checks.runner import RunSettings, chosen, run
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema.published import minors, nearest_minor
 from pilotage.checks.target import EXAMPLE, read_target
@@ -126,7 +126,7 @@ def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None =
     checks = known_checks(wishes.ground)
     _refuse_unwritable([wishes.to, wishes.write_baseline, *(_also(text)[1] for text in wishes.also)])
     said = dict(_severity(text) for text in wishes.severities)
-    return RunSettings(
+    found = RunSettings(
         select=wishes.select or house.select,
         ignore=wishes.ignore or house.ignore,
         severities={**said, **_by_id(said, checks)},
@@ -140,6 +140,8 @@ def settings_of(wishes: Wishes, *, whole: bool = True, before: Baseline | None =
             whole=whole,
         ),
     )
+    chosen(checks, found)
+    return found
 
 
 def _by_id(said: Mapping[str, Severity], checks: Mapping[str, Check]) -> dict[str, Severity]:

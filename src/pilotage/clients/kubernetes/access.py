@@ -87,12 +87,19 @@ def _access(config: Kubeconfig, name: str | None) -> Access:
 def _address(cluster: Cluster) -> str:
     server = cluster.server.rstrip("/")
     parts = urllib.parse.urlsplit(server if "://" in server else f"http://{server}")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not _has_good_port(parts):
         raise ConfigError(
             f"{cluster.origin}: the server of cluster {cluster.name} is no address: {cluster.server!r}",
             hint="Write it as https://HOST:PORT.",
         )
     return urllib.parse.urlunsplit(parts)
+
+
+def _has_good_port(parts: urllib.parse.SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False
 
 
 def _headers(user: User) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pilotage.core.paths import at_home, is_absent
 from pilotage.core.text import did_you_mean
 
 _LARGEST_BYTES = 16 * 2**20
+_ANOTHER = "Mend it, or name another file with --kubeconfig."
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,11 @@ class _Entry:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{self.file}: {key} names {path}, which cannot be read: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise ConfigError(
+                f"{self.file}: {key} names {path}, which cannot be read: {why}",
+                hint="Correct the path; on another machine than the one it was written on, log in again.",
+            ) from error
 
 
 class Kubeconfig:
@@ -149,7 +154,9 @@ class Kubeconfig:
         if not wanted:
             raise NotFound(
                 f"{self._where()}: no context is current",
-                hint=f"Name one with --context: {self._known('context')}.",
+                hint=f"Name one with --context: {self._known('context')}."
+                if self._entries["context"]
+                else "It holds none: name another file with --kubeconfig, or log in to the cluster.",
             )
         entry = self._entry("context", wanted, "")
         return Context(
@@ -273,16 +280,16 @@ def _content(path: Path) -> Mapping[str, Any]:
         with path.open("rb") as file:
             content = file.read(_LARGEST_BYTES + 1)
     except OSError as error:
-        raise ConfigError(f"kubeconfig {path} cannot be read: {error.strerror}") from error
+        raise ConfigError(f"kubeconfig {path} cannot be read: {error.strerror}", hint=_ANOTHER) from error
     if len(content) > _LARGEST_BYTES:
-        raise ConfigError(f"kubeconfig {path} is larger than 16 MiB: that is no kubeconfig")
+        raise ConfigError(f"kubeconfig {path} is larger than 16 MiB: that is no kubeconfig", hint=_ANOTHER)
     try:
         data = yaml.load(content, Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         at = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or "it is no YAML"
-        raise ConfigError(f"kubeconfig {path}{at} cannot be read: {problem}") from error
+        raise ConfigError(f"kubeconfig {path}{at} cannot be read: {problem}", hint=_ANOTHER) from error
     if not isinstance(data, dict):
         raise ConfigError(f"kubeconfig {path} holds no kubeconfig", hint="Its top level must be a mapping.")
     return data

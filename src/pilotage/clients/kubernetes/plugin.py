@@ -17,6 +17,7 @@ from pilotage.core.errors import BadReply, ConfigError, Refused, Unreachable
 PLUGIN_SECONDS = 60.0
 """A plugin may open a browser for somebody to log in; one that hangs shall not hold the run for ever."""
 _MOST_ERROR_CHARACTERS = 300
+_BY_HAND = "Run it by hand to see what it prints."
 
 
 def credentials_of(user: User, cluster: Cluster, *, seconds: float = PLUGIN_SECONDS) -> User:
@@ -97,7 +98,10 @@ def _run(
         hint = str(plugin.get("installHint") or f"Install {Path(command[0]).name}.")
         raise ConfigError(f"{where} is not installed: {command[0]}", hint=hint) from error
     except OSError as error:
-        raise ConfigError(f"{where} cannot be started: {command[0]}: {error.strerror}") from error
+        raise ConfigError(
+            f"{where} cannot be started: {command[0]}: {error.strerror}",
+            hint="Make it executable, or name another.",
+        ) from error
     except subprocess.TimeoutExpired as error:
         raise Unreachable(
             f"{where} did not answer in {seconds:g} s: {command[0]}",
@@ -116,12 +120,12 @@ def _status(output: bytes, version: str, where: str) -> Mapping[str, Any]:
     try:
         said = json.loads(output)
     except ValueError as error:
-        raise BadReply(f"{where} did not print JSON") from error
+        raise BadReply(f"{where} did not print JSON", hint=_BY_HAND) from error
     status = said.get("status") if isinstance(said, dict) else None
     if not isinstance(status, dict):
-        raise BadReply(f"{where} printed no ExecCredential with a status")
+        raise BadReply(f"{where} printed no ExecCredential with a status", hint=_BY_HAND)
     if said.get("apiVersion") != version:
         raise BadReply(f"{where} answers in {said.get('apiVersion')}, the kubeconfig asks for {version}")
     if not status.get("token") and not (status.get("clientCertificateData") and status.get("clientKeyData")):
-        raise BadReply(f"{where} gave neither a token nor a certificate with its key")
+        raise BadReply(f"{where} gave neither a token nor a certificate with its key", hint=_BY_HAND)
     return status

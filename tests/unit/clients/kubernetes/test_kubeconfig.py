@@ -188,6 +188,7 @@ def test_inside_of_a_pod_its_account_is_used(tmp_path: Path, monkeypatch: pytest
         (config(context={"user": "x"}), "there is no user 'x' (of context one)"),
         (config(cluster={"server": "ftp://x"}), "is no address"),
         (config(cluster={"server": ""}), "is no address"),
+        (config(cluster={"server": "https://h:99999"}), "is no address"),
         (config(cluster={"server": 6443}), "server must be text"),
         (config(cluster={"certificate-authority-data": "bm8="}), "no PEM certificate"),
         (config(cluster={"certificate-authority-data": "AAA"}), "is not base64"),
