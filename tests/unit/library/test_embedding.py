@@ -21,7 +21,8 @@ TEXTS = [
     "how to bake bread",
     "",
     "!?",
-    "가" * 5000,
+    # More than the 512 tokens that a model looks at together.
+    "가" * 1200,
 ]
 
 
