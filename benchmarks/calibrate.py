@@ -4,7 +4,7 @@
 
 The halves are drawn by a seed within each file, language and kind.
 The confidence is a logistic regression (Newton's method, small ridge) of "the query has an answer" on the signals of the
-best candidate; pastes have an intercept and slopes of coverage and BM25 of their own. With `--weights` the weights of the
+best candidate; pastes have an intercept and slopes of coverage and BM25 of their own, and two signals. With `--weights` the weights of the
 order are chosen first, by grid, for nDCG@10 without refusals. The script prints both, with a table of what each threshold
 would refuse, by half and by file; a person puts the constants into the module.
 """
