@@ -21,7 +21,7 @@ HOSTILE = "x<script>alert(1)</script>`|,:%0A\u202e\x1b[31m"
 TEXT = """
 apiVersion: batch/v1
 kind: CronJob
-metadata: {name: one, namespace: shop}
+metadata: {name: one, namespace: dev}
 spec:
   schedule: "*/5 * * * *"
   jobTemplate:
