@@ -38,6 +38,8 @@ _MOVING = {
 
 
 _BRANCHES = ("latest", "main", "master", "nightly", "edge", "dev", "canary", "unstable", "snapshot")
+_FOR_SHOW = re.compile(r"example/|your[-_]?(?:name|user(?:name)?|repo(?:sitory)?|registry|org|hub|id)?/")
+"""The beginning of an image's name that a reader replaces by their own."""
 _PLATFORM = re.compile(r"linux|windows|amd64|arm64(?:v8)?|arm32v7|armv?7|x86[-_]64|x64|ppc64le|s390x|i386")
 _SCAFFOLD = {"manager", "webhook", "webhooks", "metrics-server"}
 
@@ -53,6 +55,7 @@ def _filled_in(container: Container) -> bool:
     return (
         image in own
         or image.startswith((":", "/"))
+        or _FOR_SHOW.match(image) is not None
         or to_fill_in(image)
         or replaced != replaced.lower()
         or any(mark in image for mark in "<>${}")

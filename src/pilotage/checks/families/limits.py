@@ -37,7 +37,7 @@ _GATHERS = re.compile(
 _NODE_LOGS = {"/var/log", "/var/log/pods", "/var/log/containers", "/var/lib/docker/containers", "/"}
 _FEW_LINES = re.compile(
     r"secret|token|cert|tls|keytab|(?<![a-z])keys?(?![a-z])|credential|password|auth|config|env(?![a-z])|"
-    r"socket|(?<![a-z])(?:run|sock|ssh|gpg|kubeconfig)(?![a-z])",
+    r"socket|metrics|textfile|(?<![a-z])(?:run|sock|ssh|gpg|kubeconfig)(?![a-z])",
     re.IGNORECASE,
 )
 """Names of volumes for what is a few lines long."""
@@ -269,8 +269,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
     What it does
     Looks for `emptyDir` volumes with `medium: Memory` and no `sizeLimit` that are mounted by a container
     without a memory limit, and to which one of those may write. Volumes for secrets, certificates,
-    configuration and sockets, by their names, are left out: what lies there is a few lines long. So are init
-    containers that only print or copy something into it.
+    configuration, metrics and sockets, by their names, are left out: what lies there is a few lines long.
+    So are init containers that only print or copy something into it.
 
     Why it matters
     What is written to such a volume is memory. With a limit on the container it counts against the

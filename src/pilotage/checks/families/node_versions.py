@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -21,6 +22,7 @@ REDDIT = "reddit-2023-03-14-pi-day-calico-route-reflectors"
 CIRCLECI = "circleci-2023-03-14-kube-proxy-kubelet-skew"
 
 _NEWEST_OLDER_KUBELET = 3
+_FOLDER = re.compile(r"v?1\.([12]\d)(?:\.(?:\d+|x))?")
 _AFFINITY = "DuringSchedulingIgnoredDuringExecution"
 
 
@@ -51,7 +53,7 @@ def removed_node_label(scene: Scene) -> Answers:
     `node-role.kubernetes.io/master`, gone with 1.24) in `nodeSelector`, in required node affinity without a
     term for the new name, and in the selectors of Calico's BGPPeer. Labels that are only deprecated are of
     low severity. What is for OpenShift, by its images or its namespace, is left out: there the control plane
-    keeps its old label.
+    keeps its old label. In a folder for an older version (`releases/v1.19/`) the severity is low.
 
     Why it matters
     The upgrade takes the label off the nodes. Nothing is refused and nothing warns: the selector just
@@ -78,7 +80,13 @@ def removed_node_label(scene: Scene) -> Answers:
 
 def _label_answer(scene: Scene, one: KubeObject, found: list[tuple[KeyPath, str]]) -> Gap | Pass:
     known = _table("labels")
-    gone = [item for item in found if (since := known[item[1]][1]) is not None and since <= scene.version]
+    gone = [
+        item
+        for item in found
+        if (since := known[item[1]][1]) is not None
+        and since <= scene.version
+        and not _lies_by_version(one, since)
+    ]
     if not found:
         return Pass(one)
     path, label = (gone or found)[0]
@@ -93,6 +101,12 @@ def _label_answer(scene: Scene, one: KubeObject, found: list[tuple[KeyPath, str]
         severity=None if gone else Severity.LOW,
         confidence=Confidence.HIGH if gone else Confidence.MEDIUM,
     )
+
+
+def _lies_by_version(one: KubeObject, since: tuple[int, int]) -> bool:
+    """Whether it lies in a folder for a version that still has the label or the taint: `releases/v1.19/`."""
+    versions = (_FOLDER.fullmatch(folder) for folder in one.file.split("/")[:-1])
+    return any(found is not None and (1, int(found[1])) < since for found in versions)
 
 
 def _pod_labels(workload: Workload) -> Iterator[tuple[KeyPath, str]]:
@@ -146,7 +160,7 @@ def removed_node_taint(scene: Scene) -> Answers:
     What it does
     Looks for DaemonSets that tolerate the taint `node-role.kubernetes.io/master` (gone with Kubernetes 1.25)
     and not its successor `node-role.kubernetes.io/control-plane`. OpenShift, which keeps the old one, is left
-    out.
+    out, and so is what lies in a folder for an older version (`releases/v1.19/`).
 
     Why it matters
     Somebody wanted the agent on every node. After the upgrade it is on the workers only: the network, the
@@ -173,7 +187,7 @@ def removed_node_taint(scene: Scene) -> Answers:
             if old not in keys or "" in keys or instead in keys:
                 yield Pass(workload.object)
                 continue
-            if since is None or since > scene.version:
+            if since is None or since > scene.version or _lies_by_version(workload.object, since):
                 yield NotApplicable(workload.object, "the version in mind still has the taint")
                 continue
             place = next(n for n, item in enumerate(tolerations) if dig(item, "key") == old)
