@@ -84,12 +84,16 @@ def is_encrypted(one: KubeObject) -> bool:
     return as_text(dig(one.data, "sops", "mac")).startswith(_ENCRYPTED)
 
 
-_SCAFFOLD = re.compile(r"#.*\badd fields here\b", re.IGNORECASE)
+_UNWRITTEN = re.compile(r"#.*\badd fields here\b|(?:^|[\s:-])#@", re.IGNORECASE | re.MULTILINE)
 
 
-def is_scaffold(one: KubeObject) -> bool:
-    """Whether a generator of operators left an object for somebody to write: `# Add fields here`."""
-    return one.document is not None and _SCAFFOLD.search(one.document.text) is not None
+def is_unwritten(one: KubeObject) -> bool:
+    """Whether an object is a form that somebody or something is to fill in.
+
+    A generator of operators leaves such (`# Add fields here`), and templates of ytt, whose instructions stand
+    in comments: `hosts: #@ data.values.hosts`.
+    """
+    return one.document is not None and _UNWRITTEN.search(one.document.text) is not None
 
 
 def left_open(one: KubeObject, path: KeyPath, value: object) -> bool:

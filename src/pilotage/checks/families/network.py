@@ -92,8 +92,9 @@ def netpol_cuts_dns(scene: Scene) -> Answers:
     allows port 53 to somewhere outside of its own labels: a rule without ports, with port 53 or with a port
     named like DNS. One finding for each policy that isolates, however many workloads it hits. Where policies
     of other kinds (Cilium, Calico, AdminNetworkPolicy) are in the scene, it answers that it cannot know. A
-    workload that may reach nothing at all is of medium severity unless traffic leads to it, and is left alone
-    where a policy for some pods says `egress: []`. What only collects metrics, logs or traces is of low.
+    workload that may reach nothing at all is of medium severity unless traffic leads to it. It is left alone
+    where a policy for some pods says `egress: []`, or closes both ways without a rule. What only collects
+    metrics, logs or traces is of low severity.
 
     Why it matters
     Policies add up, and one that isolates allows nothing by itself. Without port 53 no name resolves: calls
@@ -132,8 +133,10 @@ def netpol_cuts_dns(scene: Scene) -> Answers:
 
 
 def _allows_nothing_on_purpose(policy: KubeObject) -> bool:
-    """Whether a policy for some pods, not for all, has an empty list where its egress rules would be."""
-    return bool(as_map(policy.spec.get("podSelector"))) and policy.spec.get("egress") == []
+    """Whether a policy for some pods, not for all, closes both ways or has an empty list for egress."""
+    ruled = as_list(policy.spec.get("ingress")) or as_list(policy.spec.get("egress"))
+    closed = not ruled and _types(policy) == {"Ingress", "Egress"}
+    return bool(as_map(policy.spec.get("podSelector"))) and (closed or policy.spec.get("egress") == [])
 
 
 def _cut_gap(scene: Scene, policy: KubeObject, hit: list[Workload], *, wholly: bool) -> Gap:

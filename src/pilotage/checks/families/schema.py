@@ -20,7 +20,7 @@ from pilotage.checks.model import (
     Unknown,
     check,
 )
-from pilotage.checks.placeholders import is_encrypted, is_scaffold, left_open
+from pilotage.checks.placeholders import is_encrypted, is_unwritten, left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
@@ -71,7 +71,7 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
             for fault in found
             if fault.path not in told and str(fault.path[-1])[:1] != "$" and not _told_as_missing(look, fault)
         ]
-        if is_scaffold(look.object):
+        if is_unwritten(look.object):
             yield NotApplicable(look.object, _TO_FILL_IN)
         elif left:
             yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
@@ -289,7 +289,7 @@ def wrong_type(scene: Scene) -> Answers:
 
 
 def _filled_in(look: Look, fault: Fault) -> bool:
-    return not left_open(look.object, fault.path, fault.value) and not is_scaffold(look.object)
+    return not left_open(look.object, fault.path, fault.value) and not is_unwritten(look.object)
 
 
 def _type_gap(look: Look, fault: Fault) -> Gap:
@@ -319,7 +319,8 @@ def null_value(scene: Scene) -> Answers:
     What it does
     Looks for keys without a value (`limits:` with nothing below, `null`, `~`) among limits, probes,
     deadlines, budgets and selectors of webhooks, and for empty items of lists. In lists of custom resources
-    the API server refuses them: those are of high severity.
+    the API server refuses them: those are of high severity. Templates whose values come from comments (ytt)
+    are left alone.
 
     Why it matters
     In a field of Kubernetes itself, null means "absent", and the default is used: `limits:` with nothing
@@ -351,6 +352,8 @@ def _null_gap(look: Look, fault: Fault) -> Gap:
 
 
 def _null_matters(look: Look, fault: Fault) -> bool:
+    if is_unwritten(look.object):
+        return False
     if look.custom and look.shape is not None and fault.path[:1] != ("metadata",):
         return _is_refused(look, fault)
     last = fault.path[-1]
