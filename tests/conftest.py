@@ -23,9 +23,17 @@ settings.load_profile("suite")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests go first, so that no worker begins one when the others are done; else as shuffled."""
-    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("real")}
-    items.sort(key=lambda item: item.path not in slow)
+    """Files go in the order of the time that they are allowed, so that no worker begins a long one at the end.
+
+    Those that say no time are taken by their marks: slow and real ones before all others; else as shuffled.
+    """
+    allowed: dict[Path, float] = {}
+    for item in items:
+        limit = item.get_closest_marker("timeout")
+        slow = item.get_closest_marker("slow") or item.get_closest_marker("real")
+        seconds = float(limit.args[0]) if limit else 1.0 if slow else 0.0
+        allowed[item.path] = max(seconds, allowed.get(item.path, 0.0))
+    items.sort(key=lambda item: -allowed[item.path])
 
 
 @pytest.fixture(scope="session")

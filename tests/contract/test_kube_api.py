@@ -94,7 +94,7 @@ class Real:
         )
         self.plane.call("POST", f"{base}/flowschemas", {"metadata": {"name": "closed"}, "spec": schema})
 
-        wait_until(self._overloaded, within=30, what="requests refused")
+        wait_until(self._overloaded, within=90, what="requests refused")
 
         def lift() -> None:
             self.plane.call("DELETE", f"{base}/flowschemas/closed")

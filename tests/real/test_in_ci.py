@@ -198,7 +198,7 @@ def test_the_lines_of_the_snippet_for_gitlab(repository: Path, bare: dict[str, s
     variables = {**bare, **job["variables"], "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}
     installed(*shell("\n".join(script[:-1]), repository, variables))
     code, said = shell(script[-1], repository, variables)
-    assert code == 1
+    assert code == 1, said
     assert "deploy/new.yaml" in said
     assert "deploy/old.yaml" not in said
     report = job["artifacts"]["reports"]["junit"]
@@ -224,6 +224,6 @@ def test_the_hook_of_pre_commit(tmp_path: Path, repository: Path, bare: dict[str
         CRON.replace("name: ", "name: third-"), encoding="utf-8"
     )
     code, said = shell(f"git add -A; {tool}/pre-commit run", repository, bare)
-    assert code == 1
+    assert code == 1, said
     assert "deploy/third.yaml" in said
     assert "deploy/new.yaml" not in said

@@ -51,7 +51,7 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 def plane() -> Iterator[ControlPlane]:
     with control_plane() as running:
         running.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", _DEFINITION)
-        wait_until(lambda: "items" in running.call("GET", _THINGS), within=30, what="the kind is served")
+        wait_until(lambda: "items" in running.call("GET", _THINGS), within=90, what="the kind is served")
         yield running
 
 
@@ -110,7 +110,7 @@ def test_what_is_true_here_is_true_for_the_api_server(plane: ControlPlane) -> No
     with followed(plane, rules, binding):
         mark = {**thing, "metadata": {**thing["metadata"], "name": "mark"}}
         wait_until(
-            lambda: "in force" in tried(plane, _THINGS, mark), within=30, what="the policy is in force"
+            lambda: "in force" in tried(plane, _THINGS, mark), within=90, what="the policy is in force"
         )
         assert tried(plane, _THINGS, thing) == ""
 
@@ -128,7 +128,7 @@ def test_own_checks_look_at_a_cluster(
     web = next(yaml.safe_load_all((GOLDEN / "manifests" / "web.yaml").read_text()))
     del web["metadata"]["namespace"]
     foreign = json.loads(json.dumps(web).replace("registry.shop.example", "other"))
-    wait_until(lambda: not tried(plane, _DEPLOYMENTS, foreign), within=30, what="no policy is left")
+    wait_until(lambda: not tried(plane, _DEPLOYMENTS, foreign), within=90, what="no policy is left")
     plane.call("POST", _DEPLOYMENTS, foreign)
     try:
         with pytest.raises(SystemExit) as stop:
@@ -159,7 +159,7 @@ def test_a_policy_of_an_own_check_refuses_what_the_check_finds(plane: ControlPla
     with followed(plane, rules, binding):
         wait_until(
             lambda: "An image comes from a registry" in tried(plane, _DEPLOYMENTS, foreign),
-            within=30,
+            within=90,
             what="the policy is in force",
         )
         assert tried(plane, _DEPLOYMENTS, ours) == ""

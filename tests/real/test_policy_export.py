@@ -93,7 +93,7 @@ def in_force(plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Po
         for data in subjects(policy, fixture)
     )
     try:
-        wait_until(lambda: tried(plane, probe).refused_by(policy), within=30, what=f"{policy.check} in force")
+        wait_until(lambda: tried(plane, probe).refused_by(policy), within=90, what=f"{policy.check} in force")
         yield policy
     finally:
         plane.call("DELETE", f"{_BINDINGS}/{binding['metadata']['name']}")
@@ -149,7 +149,7 @@ def test_an_object_that_had_the_gap_can_still_be_changed(plane: ControlPlane) ->
     (data,) = subjects(POLICIES["cron-history-large"], fixture)
     body = {**data, "metadata": {"name": "old"}}
     # A policy that another test took away is in force for a moment longer.
-    wait_until(lambda: tried(plane, body).code < 300, within=30, what="free of other policies")
+    wait_until(lambda: tried(plane, body).code < 300, within=90, what="free of other policies")
     plane.call("POST", CRON, body)
     rules, binding = written(POLICIES["cron-history-large"])
     plane.call("POST", _POLICIES, rules)
@@ -157,7 +157,7 @@ def test_an_object_that_had_the_gap_can_still_be_changed(plane: ControlPlane) ->
     try:
         wait_until(
             lambda: tried(plane, {**body, "metadata": {"name": "new"}}).code == 422,
-            within=30,
+            within=90,
             what="in force",
         )
         held = plane.call("GET", f"{CRON}/old")

@@ -253,7 +253,7 @@ def test_custom_resources_as_the_server_takes_them(server: Server) -> None:
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     server.plane.call("POST", path, table["definition"])
     ((key, version),) = defined(KubeObject(table["definition"]), Definitions(RIG_MINOR))
-    wait_until(lambda: learnt(server, key[0]), within=30, what="definition served")
+    wait_until(lambda: learnt(server, key[0]), within=90, what="definition served")
     objects, verdicts = [], []
     for number, case in enumerate(table["cases"]):
         rest = {name: value for name, value in case.items() if name not in {"verdict", "metadata"}}

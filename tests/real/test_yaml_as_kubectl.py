@@ -98,7 +98,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     with control_plane() as plane:
         plane.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
         dry = ("create", "--dry-run=server", "--validate=false", "-o", "json", "-f")
-        wait_until(lambda: plane.kubectl(*dry, "-", text=HEAD).returncode == 0, within=30, what="the kind")
+        wait_until(lambda: plane.kubectl(*dry, "-", text=HEAD).returncode == 0, within=90, what="the kind")
         made: list[Any] = []
         errors = ""
         for some in chunks(list(files.values()), 80):
