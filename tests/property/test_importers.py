@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pilotage.core.errors import PilotageError
@@ -88,6 +88,7 @@ def test_strict_readers_take_any_bytes(data):
 
 @FUZZ
 @given(data=anything, suffix=st.sampled_from(["yaml", "json", "jsonl"]))
+@example(data=b"[]", suffix="json")
 def test_validation_takes_any_bytes(data, suffix):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"r.{suffix}"

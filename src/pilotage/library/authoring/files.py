@@ -168,7 +168,7 @@ def _load_value(text: str, name: str, line: int, mistakes: list[Mistake]) -> lis
         return []
     if not isinstance(value, list):
         return [Loaded(name, value, strict_keys=False, text=text, line=line, span=(0, len(text)))]
-    ends = [offset for offset, _, _ in items[1:]] + [len(text)]
+    ends = [*(offset for offset, _, _ in items), len(text)][1:]
     return [
         Loaded(name, item, strict_keys=False, line=row, column=column, text=text, span=(offset, end))
         for item, (offset, row, column), end in zip(value, items, ends, strict=True)
