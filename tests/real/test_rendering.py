@@ -190,7 +190,7 @@ kind: Deployment
 metadata:
   name: web
 spec:
-  replicas: 1
+  replicas: 2
   selector: {matchLabels: {app: web}}
   strategy:
     type: Recreate

@@ -284,7 +284,7 @@ class _Run:
                 return decided
         stated = gap.severity or self.check.severity
         source, most = gap.subject.source, self.check.chart_severity
-        if source is None or most is None or not (source.chart_defaults or for_development(source.name)):
+        if source is None or most is None or not (source.chart_defaults or for_development(source.shown)):
             return stated
         return min(stated, most, key=lambda one: one.rank)
 

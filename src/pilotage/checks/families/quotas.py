@@ -15,6 +15,7 @@ from pilotage.checks.allowances import (
     surge_and_unavailable,
 )
 from pilotage.checks.autoscalers import AUTOSCALERS
+from pilotage.checks.index import nearest
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -65,7 +66,8 @@ def ns_no_pod_quota(scene: Scene) -> Answers:
     What it does
     Looks for namespaces of which the scene holds the Namespace, with a CronJob that runs once an hour or
     more often and allows runs beside each other without a deadline, and without a ResourceQuota that would
-    bound pods, Jobs, CPU or memory. One finding for each namespace.
+    bound pods, Jobs, CPU or memory. One finding for each namespace; where several files hold the same
+    Namespace, which are variants, each CronJob counts for the nearest one.
 
     Why it matters
     Workloads that multiply (a CronJob whose runs hang, a controller in a loop) meet no wall in their own
@@ -87,7 +89,7 @@ def ns_no_pod_quota(scene: Scene) -> Answers:
     }
     for namespace in scene.of("Namespace"):
         bound = namespace.name in bounded
-        jobs = risky.get(namespace.name, [])
+        jobs = [one for one in risky.get(namespace.name, []) if _home(scene, one) is namespace]
         if bound or not jobs:
             yield Pass(namespace) if bound else NotApplicable(namespace, "none of its CronJobs may pile up")
             continue
@@ -99,6 +101,12 @@ def ns_no_pod_quota(scene: Scene) -> Answers:
             confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
             related=tuple(jobs[:5]),
         )
+
+
+def _home(scene: Scene, one: KubeObject) -> KubeObject | None:
+    """The Namespace of an object: of variants the nearest, none where two are as near."""
+    homes = nearest(one, scene.index.named("Namespace", one.namespace))
+    return homes[0] if len(homes) == 1 else None
 
 
 def _may_pile_up(scene: Scene) -> dict[str, list[KubeObject]]:

@@ -75,8 +75,8 @@ def recreate_behind_traffic(scene: Scene) -> Answers:
     What it does
     Looks for Deployments with the strategy `Recreate` to which an Ingress, another route, a webhook or a
     Service leads. Where only Services inside of the cluster lead there, or where the pods hold a volume that
-    one node may have at a time, the severity is lower, and low for one pod alone and for one of a console, at
-    which people look. Where both hold, where the
+    one node may have at a time, or where there is one pod, which has its gaps anyway, the severity is lower;
+    for one pod of a console, at which people look, it is low. Where both of the first hold, where the
     program works as one instance only (Jenkins, the proxy of JupyterHub and others of a table), and for
     controllers that look after other workloads, and where only metrics are read, nothing is said: there
     `Recreate` is right.
@@ -111,8 +111,8 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
     held = lone.volume_of_one_node(scene, workload)
     severity = Severity.MEDIUM if exposure.by == "service" else Severity.HIGH
     severity = severity.lowered() if held else severity
-    if single and (severity is Severity.MEDIUM or lone.is_console(workload)):
-        severity = Severity.LOW
+    severity = severity.lowered() if single else severity
+    severity = Severity.LOW if single and lone.is_console(workload) else severity
     why = lone.why_stopped_first(scene, workload, exposure, held) if single else ""
     if why:
         return NotApplicable(workload.object, why)
