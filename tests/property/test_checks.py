@@ -162,9 +162,10 @@ def test_an_ignore_silences_its_check_and_no_other(check: str, data: st.DataObje
     objects = [dict(one.data) for one in read_paths([str(case)]).objects]
     before = run(all_checks(), scene_of(objects))
     for one in objects:
-        kept = one["metadata"].get("annotations") or {}
+        metadata = one.get("metadata", {})
+        kept = metadata.get("annotations") or {}
         ignore = {"pilotage.dev/ignore": f"{check}: tried"}
-        one["metadata"] = {**one["metadata"], "annotations": {**kept, **ignore}}
+        one["metadata"] = {**metadata, "annotations": {**kept, **ignore}}
     after = run(all_checks(), scene_of(objects))
     others = [finding.fingerprint for finding in before.findings if finding.check != check]
     assert [finding.fingerprint for finding in after.findings] == others

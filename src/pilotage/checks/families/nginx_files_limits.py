@@ -82,7 +82,6 @@ def ngx_timeout_hours(scene: Scene) -> Answers:
     - https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_read_timeout
     """
     for config in scene.configs(NginxConfig):
-        long: dict[int, tuple[Directive, list[Directive]]] = {}
         for one in config.of(*_TIMEOUTS):
             block = one.parent or config.root
             time = seconds("".join(one.args))
@@ -91,20 +90,12 @@ def ngx_timeout_hours(scene: Scene) -> Answers:
             elif time is None or time < _HOUR:
                 yield Pass(block)
             else:
-                long.setdefault(id(block), (block, []))[1].append(one)
-        for block, lines in long.values():
-            yield _hours(block, lines)
-
-
-def _hours(block: Directive, lines: list[Directive]) -> Gap:
-    """One finding for a block, however many of its timeouts are that long."""
-    most = max(seconds("".join(one.args)) or 0 for one in lines)
-    return Gap(
-        block,
-        f"A request to a server that hangs keeps its connection for {human_seconds(most)}",
-        (lines[0].name,),
-        evidence=tuple(f"{one.name} {' '.join(one.args)}" for one in lines),
-    )
+                yield Gap(
+                    block,
+                    f"A request to a server that hangs keeps its connection for {human_seconds(time)}",
+                    (one.name,),
+                    evidence=(f"{one.name} {' '.join(one.args)}",),
+                )
 
 
 @check(
