@@ -98,6 +98,15 @@ def test_json_with_tabs_and_several_values(tmp_path: Path) -> None:
     assert [one.place(("kind",)).line for one in reading.objects] == [3, 8]
 
 
+def test_half_an_object_in_one_line_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"')
+    (tmp_path / "b.yaml").write_text(POD.format("b"))
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod b"]
+    (problem,) = reading.problems
+    assert (problem.trouble, problem.grave, problem.place.line) == (Trouble.BROKEN, True, 1)
+
+
 def test_yaml_in_braces_is_not_json() -> None:
     assert keys(read_text("{apiVersion: v1, kind: Pod, metadata: {name: a}}")) == ["Pod a"]
 

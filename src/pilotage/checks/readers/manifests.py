@@ -21,9 +21,9 @@ _DIVIDER = re.compile(r"---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILINE)
 _CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
 _WITHOUT_METADATA = {"KubeletConfiguration"}
 """Kinds of files that programs on a node read, and no API server."""
-_KUBERNETES = re.compile(r"^\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
+_KUBERNETES = re.compile(r"(?:^|[{,])\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
 _KIND = re.compile(r"\bkind[\"']?\s*:")
-_API_VERSION = re.compile(r"^\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
+_API_VERSION = re.compile(r"(?:^|[{,])\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{\{")
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
 
