@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pilotage.checks.objects import SourceFile
@@ -14,6 +14,7 @@ LINE_BY_LINE = re.compile(r"^---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILIN
 PIECES = ["---", "\n", "\n---", "-", " ", "# c", "\r", "\ufeff", "kind: A", "\n---\n", "\t"]
 
 
+@example('---\n\ufeff{"kind": "A"}')
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_documents_are_divided_where_a_line_is_three_dashes(text: str) -> None:
     found = [(one.start, one.end) for one in documents(SourceFile("a.yaml", text))]

@@ -18,7 +18,7 @@ from pilotage.checks.yaml_blocks import Common
 # As kubectl divides a stream: at a line of three dashes with nothing but blanks or a comment after them.
 # A mark of byte order may stand at the beginning of each.
 _DIVIDER = re.compile(r"---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILINE)
-_CONTENT = re.compile(r"^[ \t]*[^#\s%]", re.MULTILINE)
+_CONTENT = re.compile(r"(?:^|(?<=\n\ufeff))[ \t]*[^#\s%]", re.MULTILINE)
 _WITHOUT_METADATA = {"KubeletConfiguration"}
 """Kinds of files that programs on a node read, and no API server."""
 _KUBERNETES = re.compile(r"(?:^|[{,])\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
