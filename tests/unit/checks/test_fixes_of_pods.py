@@ -41,3 +41,16 @@ def test_the_fix_works_for_that_object(check: str, case: str, said: str) -> None
 
 def test_a_fix_that_is_not_about_pods_does_not_speak_of_them() -> None:
     assert "spec.nodeName" not in fix_of("daemonset-lists-api", "bad-no-pods.yaml")
+
+
+@pytest.mark.parametrize(
+    ("folder", "told"), [("v1.19", False), ("v1.24.x", False), ("v1.25", True), ("v1.2", True)]
+)
+def test_a_release_for_an_older_version_keeps_the_old_taint(tmp_path: Path, folder: str, told: bool) -> None:
+    place = tmp_path / "releases" / folder
+    place.mkdir(parents=True)
+    case = GOLDEN / "removed-node-taint" / "bad-only-old.yaml"
+    (place / "agent.yaml").write_text(case.read_text("utf-8"), "utf-8")
+    scene = assemble(read_paths([str(place)]))
+    answers = list(all_checks()["removed-node-taint"].look(scene))
+    assert any(isinstance(one, Gap) for one in answers) is told
