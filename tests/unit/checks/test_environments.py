@@ -30,7 +30,7 @@ def test_for_development(name: str) -> None:
         "deploy/local-path.yaml",
         "kinds.yaml",
         "web.dev",
-        "/home/me/dev/shop/web.yaml",
+        "/srv/dev/shop/web.yaml",
         "C:/dev/web.yaml",
         "-",
         "",
