@@ -352,8 +352,11 @@ def _null_gap(look: Look, fault: Fault) -> Gap:
 
 
 def _null_matters(look: Look, fault: Fault) -> bool:
-    if is_unwritten(look.object):
-        return False
+    # The text is read last: most nulls do not matter.
+    return _null_is_felt(look, fault) and not is_unwritten(look.object)
+
+
+def _null_is_felt(look: Look, fault: Fault) -> bool:
     if look.custom and look.shape is not None and fault.path[:1] != ("metadata",):
         return _is_refused(look, fault)
     last = fault.path[-1]
