@@ -104,7 +104,7 @@ def test_half_an_object_in_one_line_is_told(tmp_path: Path) -> None:
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod b"]
     (problem,) = reading.problems
-    assert (problem.trouble, problem.grave, problem.place.line) == (Trouble.BROKEN, True, 1)
+    assert (problem.trouble, problem.grave) == (Trouble.BROKEN, True)
 
 
 def test_yaml_in_braces_is_not_json() -> None:
