@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= auto
+# Tests wait for browsers, databases and API servers a third of the time.
+JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --only-binary=:all: -c constraints.txt
 
 .DEFAULT_GOAL := help
