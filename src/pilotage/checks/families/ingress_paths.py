@@ -332,7 +332,7 @@ _OWN_CHART = (
     "Set `controller.admissionWebhooks.enabled: true` in the chart's values, with two replicas or more."
 )
 _BY_HAND = (
-    "Run it with `--validating-webhook=:8443`, `--validating-webhook-certificate` and "
+    "Run it with `--validating-webhook=` and a free port, `--validating-webhook-certificate` and "
     "`--validating-webhook-key`, and point a ValidatingWebhookConfiguration there by a Service. The chart of "
     "ingress-nginx itself brings all of that with `controller.admissionWebhooks.enabled`; other charts may "
     "have no switch for it."

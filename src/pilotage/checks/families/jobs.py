@@ -224,7 +224,7 @@ def job_no_ttl(scene: Scene) -> Answers:
         else:
             yield Gap(
                 one,
-                "Each apply makes another Job, and none is ever cleared away",
+                "Each run of it makes another Job, and none is ever cleared away",
                 ("spec",),
                 evidence=(
                     f"metadata.generateName: {one.metadata.get('generateName')}",

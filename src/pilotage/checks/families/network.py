@@ -13,6 +13,7 @@ from pilotage.checks import components
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, Unknown, check
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
+from pilotage.checks.schema.survey import as_applied
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig, percent_or_count
 from pilotage.checks.workloads import SERVING, Workload
 from pilotage.core.counting import counted
@@ -128,26 +129,42 @@ def netpol_cuts_dns(scene: Scene) -> Answers:
         else:
             first = min(policies, key=lambda one: one.key)
             cut.setdefault((id(first), not rules), (first, []))[1].append(workload)
+    closed = _closed_to_callers(scene) if cut else set()
     for (_, wholly), (policy, hit) in cut.items():
-        yield _cut_gap(scene, policy, sorted(hit, key=lambda one: one.object.key), wholly=wholly)
+        hit.sort(key=lambda one: one.object.key)
+        yield _cut_gap(scene, policy, hit, wholly=wholly, closed=id(hit[0].object) in closed)
 
 
 def _allows_nothing_on_purpose(policy: KubeObject) -> bool:
     """Whether a policy for some pods, not for all, closes both ways or has an empty list for egress."""
-    ruled = as_list(policy.spec.get("ingress")) or as_list(policy.spec.get("egress"))
-    closed = not ruled and _types(policy) == {"Ingress", "Egress"}
-    return bool(as_map(policy.spec.get("podSelector"))) and (closed or policy.spec.get("egress") == [])
+    written = as_applied(policy)
+    # A server keeps no empty list: where nobody knows what was written, there may have been one.
+    listed = written is None or as_map(written.get("spec")).get("egress") == []
+    ruled = as_list(policy.spec.get("egress"))
+    closed = not as_list(policy.spec.get("ingress")) and _types(policy) == {"Ingress", "Egress"}
+    return bool(as_map(policy.spec.get("podSelector"))) and not ruled and (closed or listed)
 
 
-def _cut_gap(scene: Scene, policy: KubeObject, hit: list[Workload], *, wholly: bool) -> Gap:
+def _closed_to_callers(scene: Scene) -> set[int]:
+    """The objects of the workloads that nobody may call either."""
+    return {
+        id(workload.object)
+        for workload, policies in _isolating(scene, "Ingress")
+        if not any(as_list(policy.spec.get("ingress")) for policy in policies)
+    }
+
+
+def _cut_gap(scene: Scene, policy: KubeObject, hit: list[Workload], *, wholly: bool, closed: bool) -> Gap:
     first = hit[0].object
+    callers = ", and with ingress rules for those who call it" if closed else ""
     others = f" and {counted(len(hit) - 1, 'other workload')}" if len(hit) > 1 else ""
     evidence = f"policyTypes: {', '.join(sorted(_types(policy)))}"
     if wholly:
         message = f"{first.key}{others} may reach nothing at all: no name resolves, no call gets through"
         told = "no policy that selects them has an egress rule"
         fix = (
-            f"Give {first.name} a policy with egress rules for what it calls, and for port 53 (UDP and TCP). "
+            f"Give {first.name} a policy with egress rules for what it calls, and for port 53 (UDP and TCP)"
+            f"{callers}. "
             "Where it is to call nothing, say so by `egress: []` in a policy that selects it alone."
         )
     else:

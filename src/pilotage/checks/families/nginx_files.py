@@ -93,7 +93,8 @@ def ngx_static_dns(scene: Scene) -> Answers:
     What it does
     Looks for `proxy_pass` and its relatives, and for `server` lines of an `upstream`, that name a host
     instead of an address, without `resolve` and without a variable. Names of Kubernetes Services are left
-    out, since their address stays; headless Services are not.
+    out, since their address stays; headless Services are not. So are the names that Docker and Podman write
+    into a container's hosts file.
 
     Why it matters
     nginx resolves such a name when it reads its configuration and never again. When the addresses behind
@@ -118,7 +119,8 @@ def ngx_static_dns(scene: Scene) -> Answers:
     for config in scene.configs(NginxConfig):
         together: dict[object, list[Target]] = defaultdict(list)
         for target in _once(config):
-            if target.is_name and not _elsewhere(target, config, named):
+            settled = target.host in _IN_HOSTS_FILE or _elsewhere(target, config, named)
+            if target.is_name and not settled:
                 # The servers of one upstream are one cure.
                 together[id(target.by.parent) if target.by.name == "server" else target.host].append(target)
         if not together:
@@ -141,6 +143,10 @@ def ngx_static_dns(scene: Scene) -> Answers:
                 severity=severity,
                 confidence=Confidence.MEDIUM if severity is Severity.LOW else Confidence.HIGH,
             )
+
+
+_IN_HOSTS_FILE = {"host.docker.internal", "gateway.docker.internal", "host.containers.internal"}
+"""Names that a program which runs containers writes into their hosts file; no `resolver` knows them."""
 
 
 def _elsewhere(target: Target, config: NginxConfig, named: set[str]) -> bool:

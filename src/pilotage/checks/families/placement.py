@@ -63,7 +63,8 @@ def one_node_pileup(scene: Scene) -> Answers:
     """
     What it does
     Looks for workloads of two or more replicas behind traffic from outside whose pods no rule keeps apart
-    (no anti-affinity against themselves, no topology spread) and of whose containers none requests CPU.
+    (no anti-affinity against themselves, no topology spread, no port of the node, which two of them cannot
+    share) and of whose containers none requests CPU.
 
     Why it matters
     The scheduler prefers to spread the pods of a Service a little, and weighs it against other wishes. A pod
@@ -88,7 +89,11 @@ def one_node_pileup(scene: Scene) -> Answers:
             continue
         if scale.least < 2:  # noqa: PLR2004
             yield NotApplicable(workload.object, "it has one pod: see single-replica-edge")
-        elif _spread(workload) or any(one.request("cpu") is not None for one in workload.containers):
+        elif (
+            _spread(workload)
+            or any(one.request("cpu") is not None for one in workload.containers)
+            or next(_host_ports(workload), None) is not None
+        ):
             yield Pass(workload.object)
         else:
             yield Gap(
@@ -189,7 +194,8 @@ def host_port_no_room(scene: Scene) -> Answers:
     Looks for Deployments that take a port of their node (`hostPort`, or declared ports with `hostNetwork`),
     and whose rolling update begins with a new pod (`maxUnavailable` comes out as zero, as the default 25%
     does for up to three replicas). Where the scene holds Nodes it counts those that take the pods; else the
-    confidence is medium, and one pod without traffic is left out, since a second node is nearly always there.
+    confidence is medium, and one pod is of low severity or left out where it has no traffic, since a second
+    node is nearly always there.
 
     Why it matters
     Two pods with one port cannot share a node. With as many replicas as nodes, the new pod stays pending and
@@ -233,7 +239,7 @@ def host_port_no_room(scene: Scene) -> Answers:
                 f"port of the node: {number}",
                 f"maxUnavailable comes out as 0 for {counted(scale.least, 'replica')}",
             ),
-            severity=None if scene.exposed(workload) else Severity.LOW,
+            severity=None if scene.exposed(workload) and (scale.least > 1 or room) else Severity.LOW,
             confidence=Confidence.HIGH if room is not None else Confidence.MEDIUM,
         )
 

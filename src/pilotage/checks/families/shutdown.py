@@ -29,6 +29,11 @@ RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 
 _SLEEP = re.compile(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
+_SHELLS = {"sh", "ash", "dash"}
+"""Not bash, which may run the last command of several in its own place."""
+_SCRIPT_FLAG = re.compile("-[a-z]*c")
+_SEVERAL = re.compile(r"&&|[;\n]")
+_OWN_WAY = re.compile(r"\b(?:exec|trap)\b")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _LEAST_GRACE_SECONDS = 5
 _LONG_GRACE_SECONDS = 600
@@ -76,12 +81,21 @@ def _no_use(scene: Scene, workload: Workload, exposure: Exposure, container: Con
     """Why a hook would not help; empty where it does."""
     if filled_in_by_mesh(container):
         return "the mesh fills the container in"
+    if _behind_a_shell(container):
+        return "a shell is its first process, which hands no SIGTERM on: it serves until it is killed"
     scale = scene.scale(workload)
     if scale is None or scale.most != 1:
         return ""
     if lone.ends_first(scene, workload):
         return "its one pod ends before the next one starts, whatever it does on its way"
     return lone.why_alone(scene, workload, exposure)
+
+
+def _behind_a_shell(container: Container) -> bool:
+    """Whether `sh -c` runs several commands, none in its own place: as first process it ignores SIGTERM."""
+    shell, flag, script = [*container.words, "", "", ""][:3]
+    plain = shell.rpartition("/")[2] in _SHELLS and _SCRIPT_FLAG.fullmatch(flag) is not None
+    return plain and _SEVERAL.search(script.strip()) is not None and _OWN_WAY.search(script) is None
 
 
 @check(
@@ -102,7 +116,9 @@ def prestop_missing(scene: Scene) -> Answers:
     SIGTERM cannot be seen from outside, so the confidence is medium; for consoles, at which people look, the
     severity is low. Left out is one pod that is gone before the next starts (one member of a StatefulSet, the
     pod of a ReplicationController of one, one that a rollout takes away first, a program that works as one
-    instance only): a hook only makes that gap longer. So are controllers that look after other workloads.
+    instance only): a hook only makes that gap longer. So are controllers that look after other workloads,
+    and a program that `sh -c` starts without `exec`: as first process the shell ignores SIGTERM, so that the
+    program serves until the grace period is over.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a

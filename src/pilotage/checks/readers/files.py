@@ -36,7 +36,7 @@ READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReade
 STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
-_PASSED_OVER = {"node_modules", "__pycache__", "vendor", "Godeps"}
+_PASSED_OVER = {"node_modules", "__pycache__", "vendor", "Godeps", "cue.mod"}
 _TEST_DATA = {"testdata", "test-data", "test_data", "e2e", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
 _IN_TESTS = {"integration", "unit", "util", "utils"}

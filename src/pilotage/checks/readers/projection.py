@@ -62,8 +62,8 @@ _STATUS: dict[str, tuple[str, ...]] = {
 """The parts of a status that say something about settings; the rest is the state of this minute."""
 
 _LARGE = frozenset({"ConfigMap", "Secret"})
-_TOLD_APART = frozenset({"CronJob"})
-"""Kinds of which a check tells a default that the server filled in from one that somebody wrote."""
+_TOLD_APART = frozenset({"CronJob", "NetworkPolicy"})
+"""Kinds of which a check tells what the server filled in or left out from what somebody wrote."""
 _BODY = ("kind", "apiVersion", "metadata", "status", "data", "binaryData", "stringData")
 _SMALL_CHARACTERS = 4096
 _LARGE_CHARACTERS = 2**20

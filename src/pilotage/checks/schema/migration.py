@@ -62,9 +62,10 @@ def migration(one: KubeObject, instead: str) -> Migration:
 
 
 _WITHOUT_SUCCESSOR = {
-    "PodSecurityPolicy": "It has no successor: label the namespaces with "
-    "`pod-security.kubernetes.io/enforce: baseline` (or `restricted`), which the API server itself holds to, "
-    "then delete the policy and the roles that `use` it.",
+    "PodSecurityPolicy": "It has no successor: label each namespace with "
+    "`pod-security.kubernetes.io/enforce` and the level that lets its pods in (`restricted`, `baseline`, or "
+    "`privileged` where they need that), which the API server itself holds to, then delete the policy and "
+    "the roles that `use` it.",
     "PodPreset": "It has no successor: write the variables and volumes in the pods, or have a "
     "MutatingWebhookConfiguration add them.",
     "InitializerConfiguration": "It has no successor: a MutatingWebhookConfiguration does now what "

@@ -95,9 +95,13 @@ class Survey:
             return self._look_at_live(one)
         if any(key[:1] == "$" for key in one.data):
             return Look(one, data, why="it is a patch, a piece of an object")
-        shape = self.published.of(one.api_version, one.kind)
+        stated = as_text(data.get("apiVersion")) or one.api_version
+        shape = self.published.of(stated, one.kind)
         if shape is not None:
             return _compared(one, data, shape)
+        if stated != one.api_version:
+            # It was applied in a version that is gone since: what it lost on the way, nobody can tell.
+            return self._look_at_live(one)
         return self._look_at_custom(one, data)
 
     def _look_at_live(self, one: KubeObject) -> Look:
