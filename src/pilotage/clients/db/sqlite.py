@@ -32,7 +32,7 @@ from pilotage.core.errors import (
 )
 from pilotage.core.paths import is_absent, is_file, is_folder
 
-_CACHE_KIB = 8192
+_CACHE_KIB = 32_768
 _WRITING_CACHE_KIB = 8192
 """Pages that a writer holds back; more of them made an import no faster, but fuller by as much."""
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
