@@ -1,24 +1,73 @@
-"""What a manifest is for, by where it lies: an environment in which people try things, or not."""
+"""What a manifest is for, by where it lies: whether anybody relies on what it makes."""
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 
-_FOLDERS = frozenset("dev develop development e2e hack k3d kind local minikube sandbox".split())
-_WORDS = frozenset("dev development minikube kind".split())
+_TRIED_IN = frozenset("dev develop development e2e hack k3d kind local minikube sandbox".split())
+_TRIED = frozenset("dev development minikube kind".split())
+"""Environments in which people try things: folders, and words of a file's name."""
+_SHOWN = frozenset(
+    "cookbook cookbooks demo demos example examples lesson lessons playground playgrounds quickstart "
+    "quickstarts sample samples tutorial tutorials workshop workshops".split()
+)
+"""Words of folders and files for what is shown to somebody."""
+_TAKEN_OUT = frozenset("archived deprecated disabled obsolete unused".split())
+"""Words of folders; of a file `disabled` says what it is about."""
+_FOLDERS = frozenset(
+    "archive archives attic benchmark benchmarks exercises getting-started graveyard hands-on legacy old "
+    "retired test testing tests".split()
+)
+_CHAPTER = re.compile(r"(?:chapter|ch|lesson|lab|exercise|demo|example)[-_ ]?\d+")
+_AT_THE_TOP = frozenset("course doc docs documentation labs learn learning training".split())
+"""Folders that only the first one is taken for: further down each may be the name of a program."""
 _WORD = re.compile(r"[-_.]")
 
 
 @functools.lru_cache(maxsize=4096)
-def for_development(name: str) -> bool:
-    """Whether a folder of a file, or a word of its name, says that it is for development.
+def in_use(name: str, asked: frozenset[str] = frozenset()) -> bool:
+    """Whether what a file makes may be what somebody relies on.
+
+    It is not where folders or a name say that it is for development, shown as an example or in a lesson, or
+    kept though it is out of use.
 
     Args:
-        name: the file as it was asked for. One that is absolute tells nothing: people keep their work in
-            folders of such names.
+        name: the file as a finding shows it.
+        asked: what was asked for, absolute. Whoever names a folder of examples means it, so that only what
+            lies below counts; an environment is one by its own name as well, unless that is absolute: people
+            keep their work in folders of such names.
     """
-    if name.startswith(("/", "~")) or ":" in name[:3]:
+    *folders, last = _parts(_below(name, asked))
+    words = set(_WORD.split(last)[:-1])
+    if words & (_TRIED | _SHOWN) or (folders and folders[0] in _AT_THE_TOP):
         return False
-    *folders, last = name.lower().replace("\\", "/").split("/")
-    return not _FOLDERS.isdisjoint(folders) or not _WORDS.isdisjoint(_WORD.split(last)[:-1])
+    if any(_says_so(folder) for folder in folders):
+        return False
+    above = [] if name.startswith(("/", "~")) or ":" in name[:3] else _parts(name)
+    return _TRIED_IN.isdisjoint(above[:-1]) and _TRIED.isdisjoint(_WORD.split("".join(above[-1:]))[:-1])
+
+
+def _parts(name: str) -> list[str]:
+    return name.lower().replace("\\", "/").split("/")
+
+
+def _below(name: str, asked: frozenset[str]) -> str:
+    """The part of a name below the nearest of what was asked for; only the last part where nothing tells."""
+    full = above = os.path.abspath(name)  # noqa: PTH100 - links stay as they are named
+    if full in asked:
+        return ""
+    while (above := os.path.dirname(above)) not in asked:  # noqa: PTH120
+        if above == os.path.dirname(above):  # noqa: PTH120
+            return name.rpartition("/")[2]
+    return full[len(above) :].lstrip("/")
+
+
+def _says_so(folder: str) -> bool:
+    return (
+        folder.strip("_-.") in _FOLDERS
+        or folder in _TRIED_IN
+        or not (_SHOWN | _TAKEN_OUT).isdisjoint(_WORD.split(folder))
+        or _CHAPTER.fullmatch(folder) is not None
+    )

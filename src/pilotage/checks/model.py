@@ -182,12 +182,13 @@ class Check:
         cited: incidents; empty when it is documentation only.
         about: the kinds that it looks at.
         needs: the kinds without which it cannot tell; where one cannot be read, it answers `Unknown`.
-        chart_severity: for a chart with nobody's values but its own, and for what is for development; None
-            means no difference.
+        chart_severity: the most that it is in a chart with nobody's values but its own; None means no
+            difference.
         written: gives the page.
         look: the generator.
         family: name of its module.
         uses: kinds that it takes into account where they are; one that is not readable is told as well.
+        unused_severity: the most that it is in what nobody relies on; None means no difference.
     """
 
     id: str
@@ -201,6 +202,7 @@ class Check:
     look: Callable[[Scene], Answers]
     family: str
     uses: tuple[str, ...] = ()
+    unused_severity: Severity | None = None
 
     @property
     def own(self) -> bool:
@@ -239,6 +241,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
     needs: tuple[str, ...] = (),
     uses: tuple[str, ...] = (),
     chart_severity: Severity | None = None,
+    breaks: bool = False,
 ) -> Callable[[Callable[[Scene], Answers]], Check]:
     """Makes a check of a generator; registers nothing.
 
@@ -251,8 +254,9 @@ def check(  # noqa: PLR0913 - as many as a check has properties
         about: kinds that it looks at.
         needs: further kinds without which it cannot tell.
         uses: further kinds that it takes into account where they are.
-        chart_severity: severity in a chart with its default values, where a user has chosen nothing yet, and
-            in files for development.
+        chart_severity: severity in a chart with its default values, where a user has chosen nothing yet.
+        breaks: whether what it tells is refused, ignored or leads nowhere, which is as bad in an example.
+            What only waits for a bad day is milder where nobody relies on the object.
     """
 
     def made(look: Callable[[Scene], Answers]) -> Check:
@@ -271,6 +275,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
             written=lambda: read_page(inspect.getdoc(look) or "", id),
             look=look,
             family=look.__module__.rpartition(".")[2],
+            unused_severity=None if breaks else chart_severity or severity.lowered(),
         )
 
     return made

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pilotage.checks.baseline import Baseline, fingerprint
-from pilotage.checks.environments import for_development
+from pilotage.checks.environments import in_use
 from pilotage.checks.ignores import Ignore, Ignores
 from pilotage.checks.model import (
     ANYTHING,
@@ -104,7 +104,8 @@ def run(
     report = Report(running, objects=sum(1 for _ in scene.subjects()))
     if reading is not None:
         report.problems, report.skipped, report.files = reading.problems, reading.skipped, reading.files
-    around = _Around(scene, settings, report, Ignores(scene, checks), listener)
+    asked = frozenset(reading.asked if reading is not None else ())
+    around = _Around(scene, settings, report, Ignores(scene, checks), listener, asked)
     kinds = scene.kinds()
     raw: list[_Raw] = []
     for one in running.values():
@@ -211,6 +212,7 @@ class _Around:
     report: Report
     ignores: Ignores
     listener: Listener | None
+    asked: frozenset[str]
 
 
 class _Run:
@@ -223,6 +225,7 @@ class _Run:
         self.report = around.report
         self.ignores = around.ignores
         self.listener = around.listener
+        self.asked = around.asked
         self.tally = Tally()
         self.ordinals: Counter[tuple[str, str, str]] = Counter()
         self.of_owner: dict[tuple[str, str], _Raw] = {}
@@ -283,10 +286,15 @@ class _Run:
             if (decided := said.get(self.check.id)) is not None:
                 return decided
         stated = gap.severity or self.check.severity
-        source, most = gap.subject.source, self.check.chart_severity
-        if source is None or most is None or not (source.chart_defaults or for_development(source.shown)):
+        source = gap.subject.source
+        if source is None:
             return stated
-        return min(stated, most, key=lambda one: one.rank)
+        most = [stated]
+        if source.chart_defaults:
+            most.append(self.check.chart_severity or stated)
+        if not in_use(source.shown, self.asked):
+            most.append(self.check.unused_severity or stated)
+        return min(most, key=lambda one: one.rank)
 
 
 def _absent_owner(scene: Scene, subject: Subject) -> str:

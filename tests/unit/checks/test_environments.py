@@ -1,10 +1,24 @@
-"""Environments in which people try things, by names of files and folders."""
+"""What nobody relies on, by names of files and folders."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from pilotage.checks.environments import for_development
+from pilotage.checks.environments import in_use
+from pilotage.checks.model import Severity
+from pilotage.checks.readers.assemble import assemble
+from pilotage.checks.readers.files import read_paths
+from pilotage.checks.registry import all_checks
+from pilotage.checks.runner import run
+
+
+def asked(*names: str) -> frozenset[str]:
+    return frozenset(str(Path.cwd() / name) for name in names)
+
+
+HERE = asked("")
 
 
 @pytest.mark.parametrize(
@@ -19,7 +33,39 @@ from pilotage.checks.environments import for_development
     ],
 )
 def test_for_development(name: str) -> None:
-    assert for_development(name)
+    assert not in_use(name)
+    assert not in_use(name, HERE)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "examples/web.yaml",
+        "deploy/sample-apps/web.yaml",
+        "k8s-demo/web.yaml",
+        "deploy/web.example.yaml",
+        "docs/cookbooks/web.yaml",
+        "docs/web.yaml",
+        "training/web.yaml",
+        "_archived/web.yaml",
+        "apps/legacy/web.yaml",
+        "apps/web-disabled/web.yaml",
+        "book/chapter-03/web.yaml",
+        "tests/web.yaml",
+    ],
+)
+def test_shown_or_taken_out(name: str) -> None:
+    assert not in_use(name, HERE)
+    # Whoever asks for the very file means it.
+    assert in_use(name, asked(name))
+
+
+def test_what_was_asked_for_counts_by_the_nearest() -> None:
+    assert in_use("examples/shop/web.yaml", asked(".", "examples/shop"))
+    assert not in_use("examples/shop/web.yaml", asked("example", "."))
+    assert not in_use("/srv/work/examples/web.yaml", asked("/srv/work/"))
+    assert in_use("/srv/examples/work/web.yaml", asked("/srv/examples/work"))
+    assert not in_use("/srv/work/dev/web.yaml", asked("/srv/work"))
 
 
 @pytest.mark.parametrize(
@@ -30,11 +76,69 @@ def test_for_development(name: str) -> None:
         "deploy/local-path.yaml",
         "kinds.yaml",
         "web.dev",
-        "/srv/dev/shop/web.yaml",
-        "C:/dev/web.yaml",
         "-",
         "",
+        "apps/docs/web.yaml",
+        "ml/training/job.yaml",
+        "billing-legacy/web.yaml",
+        "prometheus-disabled.yaml",
+        "apps/archivebox/web.yaml",
+        "clusters/chester/web.yaml",
     ],
 )
 def test_for_use(name: str) -> None:
-    assert not for_development(name)
+    assert in_use(name)
+    assert in_use(name, HERE)
+
+
+@pytest.mark.parametrize("name", ["/srv/dev/shop/web.yaml", "C:/dev/web.yaml", "/srv/examples/web.yaml"])
+def test_an_absolute_name_by_itself_tells_nothing(name: str) -> None:
+    assert in_use(name)
+
+
+CRON = """\
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: sync, namespace: shop}
+spec:
+  schedule: "* * * * *"
+  jobTemplate:
+    spec:
+      concurrencyPolicy: Forbid
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: sync, image: "example.com/sync:1"}]
+"""
+POD = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: load-, namespace: shop}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: load, image: "example.com/load:1"}]
+"""
+
+
+def test_an_example_is_milder_and_what_the_api_ignores_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("deploy", "examples"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "all.yaml").write_text(f"{CRON}---\n{POD}")
+    monkeypatch.chdir(tmp_path)
+    checks = {one: all_checks()[one] for one in ("cron-policy-misplaced", "job-no-ttl", "cron-no-deadline")}
+
+    def told(*paths: str) -> dict[tuple[str, str], Severity]:
+        reading = read_paths(paths)
+        found = run(checks, assemble(reading), reading=reading).findings
+        return {(one.check, one.place.file): one.severity for one in found}
+
+    found = told(".")
+    assert found["cron-policy-misplaced", "examples/all.yaml"] is Severity.CRITICAL
+    assert found["cron-policy-misplaced", "deploy/all.yaml"] is Severity.CRITICAL
+    assert found["job-no-ttl", "deploy/all.yaml"] is Severity.MEDIUM
+    assert found["job-no-ttl", "examples/all.yaml"] is Severity.LOW
+    assert told("examples")["job-no-ttl", "examples/all.yaml"] is Severity.MEDIUM

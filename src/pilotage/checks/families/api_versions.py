@@ -46,6 +46,7 @@ def _dotted(version: Version) -> str:
     "removed-api",
     title="An API version that the target version does not serve, or will soon not serve",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=(REDDIT,),
     about=(ANYTHING,),
@@ -123,6 +124,7 @@ def _version_gap(one: KubeObject, stands: Standing, version: Version) -> Gap:
     "unknown-kind",
     title="A kind that Kubernetes does not have under this API version",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=(ANYTHING,),
 )

@@ -223,6 +223,7 @@ def _hides_client(service: KubeObject) -> bool:
     "proxy-protocol-mismatch",
     title="The balancer sends the PROXY protocol and the controller does not expect it",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=SERVING,
     needs=("Service", "ConfigMap"),

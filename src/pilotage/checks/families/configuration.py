@@ -137,6 +137,7 @@ def _by_sub_path(workload: Workload) -> Iterator[tuple[object, KeyPath]]:
     "pod-config-missing",
     title="Pods name a Secret or ConfigMap that their namespace does not have",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=(PROW,),
     about=(*_KEPT, "CronJob"),

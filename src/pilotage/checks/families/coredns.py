@@ -205,6 +205,7 @@ def coredns_no_nodelocal(scene: Scene) -> Answers:
     "coredns-not-ready",
     title="The readiness probe asks a plugin of CoreDNS that its Corefile does not load",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=("dfds-2020-02-03-coredns-upgrade-crash-loop",),
     about=SERVING,

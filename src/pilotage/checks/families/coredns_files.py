@@ -358,6 +358,7 @@ def _removals() -> tuple[_Removal, ...]:
     "coredns-removed-plugin",
     title="The Corefile has a line with which this version of CoreDNS does not start",
     severity=Severity.CRITICAL,
+    breaks=True,
     incidents=(),
     alike=(DFDS, AUTHDNS),
     about=("Corefile",),

@@ -103,6 +103,7 @@ def settings_out_of_place(one: KubeObject) -> Iterator[tuple[KeyPath, str, KeyPa
     "cron-policy-misplaced",
     title="CronJob settings stand at the wrong level and take no effect",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(ZALANDO,),
     about=("CronJob",),
 )
@@ -357,6 +358,7 @@ def cron_history_large(scene: Scene) -> Answers:
     "cron-starting-deadline-short",
     title="A CronJob may never be started, since its starting deadline is too short",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("CronJob",),
 )

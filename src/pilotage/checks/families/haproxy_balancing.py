@@ -54,6 +54,7 @@ _CACHES = frozenset({"uri", "url_param", "hash"})
     "hp-empty-backend",
     title="Requests are led to a backend without servers",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=(MONZO,),
     about=ABOUT,
@@ -138,6 +139,7 @@ def _answers(proxy: Proxy) -> bool:
     "hp-map-backend-missing",
     title="A map leads requests to a backend that does not exist",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=ABOUT,
 )

@@ -22,6 +22,7 @@ from pilotage.core.text import did_you_mean
     "hp-backend-absent",
     title="A rule leads to a backend that the configuration does not have",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("HaproxyConfig",),
 )

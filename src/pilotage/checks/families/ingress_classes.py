@@ -48,6 +48,7 @@ _INSTALLED_AS = {
     "ingress-class-unknown",
     title="No controller answers an Ingress of this class",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("Ingress",),
     needs=("IngressClass",),

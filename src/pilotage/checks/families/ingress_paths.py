@@ -50,6 +50,7 @@ def _paths(ingress: KubeObject) -> Iterator[tuple[KeyPath, str, str, str]]:
     "nginx-rewrite-groups",
     title="A rewrite uses a part of the path that the path does not capture",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("Ingress",),
 )
@@ -103,6 +104,7 @@ def nginx_rewrite_groups(scene: Scene) -> Answers:
     "nginx-path-type-strict",
     title="The webhook refuses every change of an Ingress with such a path",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=(),
     alike=(RULES,),
     about=("Ingress",),
@@ -169,6 +171,7 @@ def nginx_path_type_strict(scene: Scene) -> Answers:
     "nginx-canary-orphan",
     title="A canary Ingress has no main Ingress for its host and path",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("Ingress",),
 )
@@ -229,6 +232,7 @@ def _canary(
     "nginx-secret-missing",
     title="An Ingress needs a Secret for sign-in or TLS that does not exist",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=(LATER_ROUTES,),
     about=("Ingress",),

@@ -249,6 +249,7 @@ def job_no_ttl(scene: Scene) -> Answers:
     "job-sidecar-never-ends",
     title="A Job never completes, since a container beside it keeps running",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=(EXPONEA,),
     about=("Job", "CronJob"),
 )

@@ -206,6 +206,7 @@ def _values_of(variables: tuple[str, ...], one: Directive, config: NginxConfig) 
     "ngx-resolver-missing",
     title="A host name comes from a variable, and no resolver is there to look it up",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("NginxConfig",),
 )

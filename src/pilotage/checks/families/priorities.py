@@ -259,6 +259,7 @@ def traffic_no_priority(scene: Scene) -> Answers:
     "priority-class-absent",
     title="Pods are refused, since their priority class does not exist",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=(MYBINDER,),
     about=KINDS,

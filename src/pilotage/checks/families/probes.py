@@ -255,6 +255,7 @@ def liveness_on_dependency(scene: Scene) -> Answers:
     "liveness-before-start",
     title="The liveness probe kills a pod before it has had time to start",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=(),
     alike=(NRE_LABS,),
     about=SERVING,

@@ -155,6 +155,7 @@ def readiness_leaves_late(scene: Scene) -> Answers:
     "probe-port-undeclared",
     title="A probe asks a port by a name that the container does not have",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=(),
     alike=(MONZO,),
     about=SERVING,

@@ -35,6 +35,7 @@ _HOLDERS = frozenset(
     "duplicate-list-key",
     title="Two items of a list have the same key",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=(ANYTHING,),
 )
@@ -103,6 +104,7 @@ def _holder(look: Look, path: KeyPath) -> str:
     "duplicate-key",
     title="A key stands twice in a mapping, and the first one is lost",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=(),
     alike=(ZALANDO,),
     about=(ANYTHING,),

@@ -15,6 +15,7 @@ ABOUT = ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
     "selector-mismatch",
     title="A workload does not select the pods of its own template",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=ABOUT,
 )

@@ -174,6 +174,7 @@ def _allowed(budget: KubeObject, replicas: int) -> int | None:
     "statefulset-service-missing",
     title="Members of a StatefulSet have no names of their own",
     severity=Severity.MEDIUM,
+    breaks=True,
     incidents=(),
     alike=(MONZO,),
     about=("StatefulSet",),

@@ -332,6 +332,7 @@ def _no_limit(one: KubeObject, path: KeyPath, value: str) -> Gap:
     "mesh-subset-missing",
     title="A route sends requests to a subset that no DestinationRule defines",
     severity=Severity.HIGH,
+    breaks=True,
     incidents=DOCUMENTATION_ONLY,
     about=("VirtualService",),
     needs=("DestinationRule",),

@@ -119,6 +119,7 @@ _ALONE = (
     "webhook-backend-gone",
     title="A webhook has no backend to answer it",
     severity=Severity.CRITICAL,
+    breaks=True,
     incidents=(),
     alike=(KYVERNO, JETSTACK),
     about=KINDS,

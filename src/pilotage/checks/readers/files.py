@@ -88,6 +88,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
     into = Reading()
     seen: set[tuple[int, int]] = set()
     for name in paths:
+        into.asked.append(os.path.abspath(name))  # noqa: PTH100 - links stay as they are named
         before = _Before(into, seen)
         if name == STDIN:
             _read_one(STDIN, _standard_input(), into, asked=True, chart_defaults=reach.chart_defaults)

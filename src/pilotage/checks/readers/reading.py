@@ -48,6 +48,7 @@ class Reading:
     """Everything that was read.
 
     Attributes:
+        asked: the paths that were asked for, absolute.
         objects: Kubernetes objects in the order of the files.
         configs: parsed configurations of other kinds (a proxy's), each of a class of its own.
         problems: what could not be read.
@@ -64,6 +65,7 @@ class Reading:
         common: what documents of a large scene have in common; None for others.
     """
 
+    asked: list[str] = field(default_factory=list)
     objects: list[KubeObject] = field(default_factory=list)
     configs: list[Any] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
