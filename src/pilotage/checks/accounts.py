@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -78,22 +80,49 @@ _NO_WORK = frozenset(
     "validatingwebhookconfigurations mutatingwebhookconfigurations".split()
 )
 """What a server writes that answers questions only: reports, its own certificate and where it is trusted."""
-_LOCKS = frozenset({"leases", "configmaps", "endpoints", "*"})
+_LOCKS = frozenset({"leases", "*"})
+_OLD_LOCKS = frozenset({"configmaps", "endpoints"})
+_LOCK_NAME = re.compile(r"leader|elect|lock", re.IGNORECASE)
+_RENEWS = frozenset({"update", "patch", "*"})
 _WRITES = frozenset({"create", "update", "patch", "delete", "*"})
 
 
-def may_not_elect(scene: Scene, workload: Workload) -> bool:
-    """Whether its account may change objects of others, and none by which two pods of it agree on one.
+class Agreement(enum.Enum):
+    """How two pods of one account could agree on which of them works."""
+
+    BY_LEASE = "it may write leases"
+    NEEDLESS = "it writes nothing about which they would have to"
+    NONE = "it may change objects of others, and nothing by which they agree"
+    UNKNOWN = "the roles are not there, or are those of older programs"
+
+
+def agreement(scene: Scene, workload: Workload) -> Agreement:
+    """How pods of a workload could agree, by what its account may write.
 
     Args:
-        scene: where the roles and bindings are; where they are not, the answer is no.
+        scene: where the roles and bindings are.
         workload: what the account is of.
     """
     written: set[str] = set()
-    for rule in _rules_anywhere(scene, workload):
-        if {as_text(one) for one in as_list(rule.get("verbs"))} & _WRITES:
-            written.update(as_text(one).partition("/")[0] for one in as_list(rule.get("resources")))
-    return bool(written - _NO_WORK) and not written & _LOCKS
+    rules = list(_rules_anywhere(scene, workload))
+    for rule in rules:
+        verbs = {as_text(one) for one in as_list(rule.get("verbs"))} & _WRITES
+        resources = {as_text(one).partition("/")[0] for one in as_list(rule.get("resources"))}
+        if verbs and resources & _LOCKS:
+            return Agreement.BY_LEASE
+        if verbs:
+            written |= (
+                {"an old lock"} if resources & _OLD_LOCKS and _may_be_a_lock(rule, verbs) else resources
+            )
+    if not rules or "an old lock" in written:
+        return Agreement.UNKNOWN
+    return Agreement.NONE if written - _NO_WORK - _OLD_LOCKS else Agreement.NEEDLESS
+
+
+def _may_be_a_lock(rule: Mapping[str, Any], verbs: set[str]) -> bool:
+    """Whether one pod could go on holding what a rule lets it write: any object, or one of such a name."""
+    names = [as_text(one) for one in as_list(rule.get("resourceNames"))]
+    return bool(verbs & _RENEWS) and (not names or any(_LOCK_NAME.search(one) for one in names))
 
 
 def _rules_anywhere(scene: Scene, workload: Workload) -> Iterator[Mapping[str, Any]]:

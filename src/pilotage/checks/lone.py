@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from pilotage.checks import components
-from pilotage.checks.accounts import account_of
+from pilotage.checks.accounts import Agreement, account_of, agreement
 from pilotage.checks.dialect import load
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
@@ -23,6 +23,9 @@ _MAKES = frozenset({"pods", "deployments", "statefulsets", "daemonsets", "replic
 _WRITES = frozenset({"create", "*"})
 _TRAFFIC = frozenset({"ingress-controller", "network-agent", "cluster-dns", "node-dns"})
 _ELECTS = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
+_STAYS_OFF = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?=false$")
+_OFF = re.compile(r"^leaderElection:\s*\n(?:[ \t]+.*\n)*?[ \t]+leaderElect:[ \t]*false\b", re.MULTILINE)
+"""In the file of a controller manager."""
 _NOT_ROLLED = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
 _STAYS_ALONE = re.compile(
     r"replicas:\s*1\s*#[^\n]*(?:\b(?:do\s?n[o']t|never|cannot|can't|must not)\s(?:be )?"
@@ -89,10 +92,15 @@ def _program(container: Container) -> Program | None:
 def _configuration(scene: Scene, workload: Workload, container: Container) -> Iterator[str]:
     yield from container.words
     yield from (as_text(dig(item, "name")) for item in as_list(container.data.get("env")))
+    yield from _mounted(scene, workload)
+
+
+def _mounted(scene: Scene, workload: Workload) -> Iterator[str]:
+    """The texts of the ConfigMaps that it uses."""
     for reference in scene.references(workload):
-        one = scene.find(reference.kind, reference.name, workload.object)
-        if reference.kind == "ConfigMap" and one is not None:
-            yield from (as_text(value) for value in as_map(one.data.get("data")).values())
+        if reference.kind == "ConfigMap":
+            one = scene.find(reference.kind, reference.name, workload.object)
+            yield from (as_text(text) for text in as_map(one.data.get("data") if one else None).values())
 
 
 def ends_first(scene: Scene, workload: Workload) -> bool:
@@ -172,6 +180,45 @@ def is_controller(scene: Scene, workload: Workload) -> bool:
 def elects_a_leader(workload: Workload) -> bool:
     """Whether its arguments say that one of its pods works at a time."""
     return any(_ELECTS.match(word) for one in workload.running for word in one.words)
+
+
+def only_one_works(scene: Scene, workload: Workload) -> str:
+    """What shows that two pods of a controller would work against each other; empty where nothing does."""
+    if any(_STAYS_OFF.match(word) for one in workload.running for word in one.words):
+        return "leader election is off"
+    if elects_a_leader(workload):
+        return ""
+    if any(_OFF.search(text) for text in _mounted(scene, workload)):
+        return "leader election is off"
+    if agreement(scene, workload) is Agreement.NONE:
+        return "its account may write no lease"
+    once = workload.strategy == "Recreate" and workload.replicas == 1
+    return "one replica with the strategy Recreate: it is meant to run once" if once else ""
+
+
+_TWO = "Run two replicas on different nodes, with a PodDisruptionBudget."
+_WHERE_IT_ELECTS = "Where it elects a leader, or does nothing but answer, r"
+"""And so on as for one that surely may."""
+_SHORT = "keep the way back of its one pod short: {ways}."
+
+
+def fix_of_one(scene: Scene, workload: Workload, instead: str = "") -> str:
+    """What to do about a controller of one pod that others wait for.
+
+    Args:
+        scene: the scene.
+        workload: the controller.
+        instead: what helps where two of it do not work; a sentence.
+    """
+    classed = workload.pod.get("priorityClassName")
+    ways = [*(() if classed else ("a priority class",)), "an image that the nodes have"]
+    short = _SHORT.format(ways=" and ".join([*ways, "drains that are announced"]))
+    if only_one_works(scene, workload):
+        return " ".join(("Two of it would compete.", instead, f"{'Else k' if instead else 'K'}{short[1:]}"))
+    surely = {Agreement.BY_LEASE, Agreement.NEEDLESS}
+    if elects_a_leader(workload) or agreement(scene, workload) in surely:
+        return _TWO
+    return " ".join((_WHERE_IT_ELECTS + _TWO[1:], f"Where it does neither, {short}", instead)).rstrip()
 
 
 def _bindings(scene: Scene) -> dict[str, list[KubeObject]]:

@@ -83,6 +83,12 @@ class Webhook:
         """Whether it is asked only about what bears a label, or about namespaces that are named."""
         return opts_in(self.namespace_selector) or opts_in(self.object_selector)
 
+    @property
+    def about_own_kinds(self) -> bool:
+        """Whether it is asked about no kind of Kubernetes itself, but of its own operator or of another."""
+        groups = [as_text(one) for rule in self.rules for one in as_list(rule.get("apiGroups"))]
+        return bool(groups) and not any(_of_kubernetes(one) for one in groups)
+
     def rule_for(self, group: str, resource: str) -> KeyPath | None:
         """The way to the first rule that covers creating or updating a resource (`pods`, `nodes/status`)."""
         for position, rule in enumerate(self.rules):
@@ -93,6 +99,10 @@ class Webhook:
             if ("*" in groups or group in groups) and _covers(as_list(rule.get("resources")), resource):
                 return (*self.path, "rules", position)
         return None
+
+
+def _of_kubernetes(group: str) -> bool:
+    return "." not in group or (group.endswith(".k8s.io") and not group.endswith(".x-k8s.io"))
 
 
 def _covers(resources: list[Any], resource: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pilotage.checks.accounts import may_not_elect
+from pilotage.checks.accounts import Agreement, agreement
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 
@@ -41,27 +41,46 @@ def scene(*rules: dict[str, Any], namespace: str = "shop") -> Scene:
     return Scene([KubeObject(one) for one in objects], live=True)
 
 
-def answer(one: Scene) -> bool:
-    return may_not_elect(one, one.workloads[0])
+def answer(one: Scene) -> Agreement:
+    return agreement(one, one.workloads[0])
 
 
-def test_an_account_that_changes_objects_and_may_keep_no_lease() -> None:
-    assert answer(scene(SERVICES))
+def configmaps(*names: str, verbs: tuple[str, ...] = ("update",)) -> dict[str, Any]:
+    return {"resources": ["configmaps"], "verbs": [*verbs], **({"resourceNames": [*names]} if names else {})}
 
 
 @pytest.mark.parametrize(
     "rules",
     [
-        [],
-        [SERVICES, LEASES],
-        [{"resources": ["*"], "verbs": ["*"]}],
-        [{"resources": ["services"], "verbs": ["get", "list", "watch"]}],
-        [{"resources": ["secrets", "events", "tokenreviews"], "verbs": ["create", "update"]}],
+        [SERVICES],
+        [SERVICES, configmaps("own-ca")],
+        [SERVICES, configmaps(verbs=("create",))],
     ],
 )
-def test_one_that_may_elect_or_changes_nothing_of_others(rules: list[dict[str, Any]]) -> None:
-    assert not answer(scene(*rules))
+def test_an_account_that_changes_objects_and_may_keep_no_lock(rules: list[dict[str, Any]]) -> None:
+    assert answer(scene(*rules)) is Agreement.NONE
+
+
+@pytest.mark.parametrize("rules", [[SERVICES, LEASES], [{"resources": ["*"], "verbs": ["*"]}]])
+def test_one_that_may_keep_a_lease(rules: list[dict[str, Any]]) -> None:
+    assert answer(scene(*rules)) is Agreement.BY_LEASE
+
+
+@pytest.mark.parametrize("rules", [[], [SERVICES, configmaps()], [SERVICES, configmaps("leader-of-a")]])
+def test_one_of_which_nobody_can_tell(rules: list[dict[str, Any]]) -> None:
+    assert answer(scene(*rules)) is Agreement.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"resources": ["services"], "verbs": ["get", "list", "watch"]},
+        {"resources": ["secrets", "events", "tokenreviews"], "verbs": ["create", "update"]},
+    ],
+)
+def test_one_that_changes_nothing_of_others(rule: dict[str, Any]) -> None:
+    assert answer(scene(rule)) is Agreement.NEEDLESS
 
 
 def test_what_another_namespace_is_granted_does_not_count() -> None:
-    assert not answer(scene(SERVICES, namespace="other"))
+    assert answer(scene(SERVICES, namespace="other")) is Agreement.UNKNOWN

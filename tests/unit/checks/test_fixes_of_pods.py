@@ -33,6 +33,11 @@ def fix_of(check: str, case: str) -> str:
         ("daemonset-lists-api", "bad-shared-account.yaml", "Give it an account of its own"),
         ("recreate-behind-traffic", "bad-members-of-a-quorum.yaml", "StatefulSet with a volume for each"),
         ("single-replica-edge", "bad-console.yaml", "`sessionAffinity: ClientIP`"),
+        ("webhook-single", "bad-elects-nobody.yaml", "Two of it would compete. Narrow the rules"),
+        ("webhook-single", "bad-leader-election-off.yaml", "Else keep the way back of its one pod short"),
+        ("webhook-single", "bad-own-kinds.yaml", "Run two replicas on different nodes"),
+        ("webhook-single", "bad-one-pod.yaml", "Where it elects a leader, or does nothing but answer"),
+        ("apiservice-fragile", "bad-meant-once.yaml", "short: an image that the nodes have and drains"),
     ],
 )
 def test_the_fix_works_for_that_object(check: str, case: str, said: str) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pilotage.checks import components
+from pilotage.checks import components, lone
 from pilotage.checks.accounts import ClusterGrants, account_of, readable
-from pilotage.checks.lone import elects_a_leader
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -113,7 +112,7 @@ def daemonset_lists_api(scene: Scene) -> Answers:
             yield Pass(workload.object)
         elif "network-agent" in components.roles(workload):
             yield NotApplicable(workload.object, "following the cluster is its work")
-        elif on_control_plane_only(workload) or elects_a_leader(workload):
+        elif on_control_plane_only(workload) or lone.elects_a_leader(workload):
             yield NotApplicable(workload.object, "few of its pods ask")
         else:
             yield _listing(scene, workload, found)
@@ -253,6 +252,7 @@ def apf_unfenced(scene: Scene) -> Answers:
     alike=(LOVEHOLIDAYS, JETSTACK),
     about=("APIService",),
     needs=("Service", "Deployment"),
+    uses=lone.USES,
     chart_severity=Severity.LOW,
 )
 def apiservice_fragile(scene: Scene) -> Answers:
@@ -260,7 +260,7 @@ def apiservice_fragile(scene: Scene) -> Answers:
     What it does
     Follows each APIService to its Service and on to the workload. It speaks up when the API server says that
     it is not available (in a cluster), when no pods are behind it (high severity), and when one replica
-    alone answers.
+    alone answers: of low severity for a controller that elects no leader and is thus meant to run once.
 
     Why it matters
     An aggregated API that does not answer takes with it whatever uses it: autoscalers lose their metrics,
@@ -306,19 +306,24 @@ def apiservice_fragile(scene: Scene) -> Answers:
         else:
             alone.setdefault(id(behind[0]), (behind[0], []))[1].append(one)
     for workload, services in alone.values():
-        yield _alone(workload, sorted(services, key=lambda one: one.name))
+        yield _alone(scene, workload, sorted(services, key=lambda one: one.name))
 
 
-def _alone(workload: Workload, services: list[KubeObject]) -> Gap:
+def _alone(scene: Scene, workload: Workload, services: list[KubeObject]) -> Gap:
     names = [f"`{one.name}`" for one in services]
     more = f" and {len(names) - 1} more parts of the API" if len(names) > 2 else ""  # noqa: PLR2004
+    alone = lone.only_one_works(scene, workload)
     told = f"{names[0]}{more}" if more else " and ".join(names)
     return Gap(
         workload.object,
         f"One pod alone answers for {told}",
         ("spec", "replicas"),
-        evidence=(f"replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",),
-        fix="Run two replicas on different nodes, with a PodDisruptionBudget.",
+        evidence=(
+            f"replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",
+            *((alone,) if alone else ()),
+        ),
+        fix=lone.fix_of_one(scene, workload),
+        severity=Severity.LOW if alone else None,
         related=tuple(services),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from pilotage.checks import lone
 from pilotage.checks.absence import surely_absent
-from pilotage.checks.accounts import may_not_elect
 from pilotage.checks.model import (
     Answer,
     Answers,
@@ -36,14 +35,16 @@ KYVERNO = "dfds-2022-08-03-kyverno-webhook-fail-closed"
     about=KINDS,
     needs=("Service", "Deployment"),
     chart_severity=Severity.LOW,
-    uses=("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    uses=lone.USES,
 )
 def webhook_single(scene: Scene) -> Answers:
     """
     What it does
     Follows each webhook with `failurePolicy: Fail` to its Service and on to the workload, and looks for
     fewer than two replicas. Where the webhook covers pods that nobody chose, it is of high severity, else of
-    medium.
+    medium; where it is only asked about kinds that are not Kubernetes' own, such as those of its operator, of
+    low. A controller that elects no leader (by what its account may write, by its arguments, or since it is
+    replaced with `Recreate`) is meant to run once, which is one step less.
 
     Why it matters
     Every restart, every eviction and every lost node is a time in which the objects that it covers cannot
@@ -55,9 +56,9 @@ def webhook_single(scene: Scene) -> Answers:
     or changed for two hours. At Jetstack nobody answered for the webhook, and the control plane stopped.
 
     Fix
-    Run at least two replicas on different nodes, with a PodDisruptionBudget. A controller whose account may
-    keep no lease elects no leader, and two of it would compete: there let the webhook fail open, or have a
-    program of its own answer it.
+    Run at least two replicas on different nodes, with a PodDisruptionBudget. Two of a controller that elects
+    no leader would compete: there narrow the rules, let the webhook fail open where it may, and keep the way
+    back short.
 
     References
     -
@@ -90,7 +91,8 @@ def _stops_pods(hook: Webhook) -> bool:
 def _single_gap(scene: Scene, hooks: list[Webhook], workload: Workload, least: int) -> Gap:
     pods = _stops_pods(hooks[0])
     more = f" and {len(hooks) - 1} more, which fail closed" if len(hooks) > 1 else ", which fails closed"
-    competes = not lone.elects_a_leader(workload) and may_not_elect(scene, workload)
+    alone = lone.only_one_works(scene, workload)
+    own = all(hook.about_own_kinds for hook in hooks)
     return Gap(
         workload.object,
         f"{'No pod answers' if least == 0 else 'One pod answers'} for `{hooks[0].name}`{more}: "
@@ -98,20 +100,24 @@ def _single_gap(scene: Scene, hooks: list[Webhook], workload: Workload, least: i
         ("spec", "replicas"),
         evidence=(
             f"spec.replicas: {workload.object.spec.get('replicas', 'absent, which means 1')}",
-            *(("its account may write no lease",) if competes else ()),
+            *((alone,) if alone else ()),
             *(f"{hook.object.key}: {hook.name} has failurePolicy Fail" for hook in hooks),
         ),
-        fix=_ALONE if competes else _TWO,
-        severity=None if pods else Severity.MEDIUM,
+        fix=lone.fix_of_one(scene, workload, _OPEN),
+        severity=Severity.LOW if own else _severity(pods=pods, alone=bool(alone)),
         related=tuple({id(hook.object): hook.object for hook in hooks}.values()),
     )
 
 
-_TWO = "Run at least two replicas on different nodes, with a PodDisruptionBudget."
-_ALONE = (
-    "It elects no leader, so that two of it would compete. Set `failurePolicy: Ignore` where a wrong object "
-    "does less harm than none, or have a second Deployment answer the webhook, where the program can do that "
-    "alone; else keep its way back short: a priority class, and an image that the nodes have."
+def _severity(*, pods: bool, alone: bool) -> Severity:
+    if pods:
+        return Severity.MEDIUM if alone else Severity.HIGH
+    return Severity.LOW if alone else Severity.MEDIUM
+
+
+_OPEN = (
+    "Narrow the rules to what has to be asked, and set `failurePolicy: Ignore` where a wrong object does "
+    "less harm than none."
 )
 
 
