@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from pilotage.checks import components
+from pilotage.checks import components, lone
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
@@ -138,13 +138,14 @@ def _matters(scene: Scene, workload: Workload) -> str:
 def image_tag_moves(scene: Scene) -> Answers:
     """
     What it does
-    Looks for images with a tag that is moved by habit (`latest`, none, `main`, `stable`, `nightly` and the
-    like) and no digest, in workloads to which traffic from outside, a webhook or an aggregated API leads, and
-    in agents that carry a node's network or names. It also says when the node's old copy is kept
-    (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
+    Looks for images with a tag that is moved by habit (`latest`, none, `main`, `stable`, `nightly` and
+    the like) and no digest, in workloads to which traffic from outside, a webhook or an aggregated API
+    leads, and in agents that carry a node's network or names. It also says when the node's old copy is
+    kept (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
     kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
-    development that a release pins, the severity is low. The `config/` folder of an operator, from which a
-    release is built, is left out, and so are names of ImageStreams, which OpenShift replaces by digests.
+    development that a release pins, the severity is low, and so it is of consoles, at which people look.
+    The `config/` folder of an operator, from which a release is built, is left out, and so are names of
+    ImageStreams, which OpenShift replaces by digests.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -192,7 +193,7 @@ def image_tag_moves(scene: Scene) -> Answers:
                 f"imagePullPolicy: {moving[0].get('imagePullPolicy') or 'absent'}",
             ),
             fix=_RELEASED if by_kustomize else "",
-            severity=Severity.LOW if by_kustomize else None,
+            severity=Severity.LOW if by_kustomize or lone.is_console(workload) else None,
             confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
         )
 

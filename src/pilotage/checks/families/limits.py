@@ -17,6 +17,7 @@ from pilotage.checks.nodes import on_control_plane_only, which_nodes
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
+from pilotage.checks.serving import way_in
 from pilotage.checks.values import as_list, as_text, dig, human_bytes
 from pilotage.checks.work import does_little
 from pilotage.checks.workloads import SERVING, Container, Workload
@@ -41,6 +42,8 @@ _FEW_LINES = re.compile(
     re.IGNORECASE,
 )
 """Names of volumes for what is a few lines long."""
+_SCRATCH = "/tmp"  # noqa: S108 - a folder of a container, to compare with
+_LIMIT = "Set a memory limit somewhat above what it uses at its worst."
 
 
 def _unbound(scene: Scene, workload: Workload) -> list[Container]:
@@ -98,15 +101,16 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
             yield NotApplicable(workload.object, "its image is still to be filled in")
         else:
             names = ", ".join(f"`{one.name}`" for one in unbound)
-            grows = not on_control_plane_only(workload) and (
-                any(_gathers(one) for one in unbound) or scene.exposed(workload, "edge") is not None
-            )
+            edge = scene.exposed(workload, "edge")
+            gathers = any(_gathers(one) for one in unbound)
+            grows = not on_control_plane_only(workload) and (gathers or edge is not None)
+            way = f", and it gets {way_in(edge)}" if grows and edge is not None else ""
             yield Gap(
                 workload.object,
-                f"Without a memory limit {names} may take the memory of {which_nodes(workload)}",
+                f"Without a memory limit {names} may take the memory of {which_nodes(workload)}{way}",
                 (*unbound[0].path, "resources"),
                 evidence=tuple(f"{one.name}: resources.limits.memory: absent" for one in unbound),
-                fix="" if grows else "Set a memory limit somewhat above what it uses at its worst.",
+                fix="" if grows and gathers else _LIMIT,
                 severity=None if grows else Severity.LOW,
                 confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
             )
@@ -269,8 +273,9 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
     What it does
     Looks for `emptyDir` volumes with `medium: Memory` and no `sizeLimit` that are mounted by a container
     without a memory limit, and to which one of those may write. Volumes for secrets, certificates,
-    configuration, metrics and sockets, by their names, are left out: what lies there is a few lines long.
-    So are init containers that only print or copy something into it.
+    configuration, metrics and sockets, by their names, are left out: what lies there is a few lines long;
+    where only the folder says so, or where it is `/tmp` of a sidecar, the severity is low. Init containers
+    that only print or copy something into it are left out as well.
 
     Why it matters
     What is written to such a volume is memory. With a limit on the container it counts against the
@@ -294,7 +299,8 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
                 continue
             found = True
             name = as_text(dig(volume, "name"))
-            users = list(_mounting(workload, name)) if _FEW_LINES.search(name) is None else []
+            few = _FEW_LINES.search(name) is not None
+            users = [] if few else list(_mounting(workload, name))
             unbound = [one for one in users if container_amount(scene, one, "limits", "memory") is None]
             if dig(volume, "emptyDir", "sizeLimit") is not None or not unbound:
                 continue
@@ -308,11 +314,23 @@ def memory_volume_unbounded(scene: Scene) -> Answers:
                     "emptyDir.sizeLimit: absent",
                     f"{unbound[0].name}: resources.limits.memory: absent",
                 ),
+                severity=Severity.LOW if all(_holds_little(one, name) for one in unbound) else None,
             )
             break
         else:
             if found:
                 yield Pass(workload.object)
+
+
+def _holds_little(container: Container, volume: str) -> bool:
+    """Whether a container keeps keys, sockets or the like there, or has it as the `/tmp` of a sidecar."""
+    folders = [
+        as_text(dig(mount, "mountPath"))
+        for mount in as_list(container.data.get("volumeMounts"))
+        if dig(mount, "name") == volume
+    ]
+    beside = container.init or container.path != container.workload.containers[0].path
+    return all(_FEW_LINES.search(one) or (beside and one.rstrip("/") == _SCRATCH) for one in folders)
 
 
 def _mounting(workload: Workload, volume: str) -> Iterator[Container]:

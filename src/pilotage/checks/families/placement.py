@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pilotage.checks import lone
 from pilotage.checks.allowances import surge_and_unavailable
 from pilotage.checks.index import selects
 from pilotage.checks.model import (
@@ -64,7 +65,7 @@ def one_node_pileup(scene: Scene) -> Answers:
     What it does
     Looks for workloads of two or more replicas behind traffic from outside whose pods no rule keeps apart
     (no anti-affinity against themselves, no topology spread, no port of the node, which two of them cannot
-    share) and of whose containers none requests CPU.
+    share) and of whose containers none requests CPU. For consoles, at which people look, the severity is low.
 
     Why it matters
     The scheduler prefers to spread the pods of a Service a little, and weighs it against other wishes. A pod
@@ -106,6 +107,7 @@ def one_node_pileup(scene: Scene) -> Answers:
                     "resources.requests.cpu: absent",
                     f"replicas: {scale.least}",
                 ),
+                severity=Severity.LOW if lone.is_console(workload) else None,
                 related=(exposure.object,),
             )
 
