@@ -337,9 +337,9 @@ _OWN_CHART = (
 )
 _BY_HAND = (
     "Run it with `--validating-webhook=` and a free port, `--validating-webhook-certificate` and "
-    "`--validating-webhook-key`, and point a ValidatingWebhookConfiguration there by a Service. The chart of "
-    "ingress-nginx itself brings all of that with `controller.admissionWebhooks.enabled`; other charts may "
-    "have no switch for it."
+    "`--validating-webhook-key`, let that port through where a NetworkPolicy closes the pod, and point a "
+    "ValidatingWebhookConfiguration there by a Service. The chart of ingress-nginx itself brings all of that "
+    "with `controller.admissionWebhooks.enabled`; other charts may have no switch for it."
 )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pilotage.checks import lone
@@ -16,11 +17,12 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.probing import looks_deep, other_host
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
-from pilotage.checks.values import as_text, dig
+from pilotage.checks.values import as_list, as_text, dig
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
@@ -50,7 +52,8 @@ def readiness_missing(scene: Scene) -> Answers:
     Looks for workloads to which an Ingress, another route or a Service with a port outside of the cluster
     leads, and of whose containers none has a readiness probe, nor the serving one a startup probe. Readiness
     gates count as a probe; pods that stand alone are left out, since nothing replaces them. One pod that is
-    gone before the next starts is of low severity, since nothing could answer in its place.
+    gone before the next starts is of low severity, since nothing could answer in its place. Where the pods of
+    a StatefulSet are told each other's names, the fix says what lets them meet before they are ready.
 
     Why it matters
     Without a probe a pod counts as ready when its process has begun. A rolling update then takes an old pod
@@ -91,8 +94,50 @@ def readiness_missing(scene: Scene) -> Answers:
                 severity=Severity.LOW
                 if lone.ends_first(scene, workload) or lone.is_console(workload)
                 else None,
+                fix=_among_members(scene, workload),
                 related=(exposure.object,),
             )
+
+
+def _among_members(scene: Scene, workload: Workload) -> str:
+    """The fix where its pods wait for each other by names that only ready ones have; empty elsewhere."""
+    if workload.kind != "StatefulSet":
+        return ""
+    told = "\n".join(_told(workload))
+    found = next((one for one in scene.services_of(workload) if _asks_members(one, workload, told)), None)
+    if found is None:
+        return ""
+    wanted = []
+    if found.spec.get("publishNotReadyAddresses") is not True:
+        wanted.append(
+            f"set `publishNotReadyAddresses: true` on {found.key}, by whose names its pods find each other,"
+        )
+    if workload.object.spec.get("podManagementPolicy") != "Parallel":
+        wanted.append(
+            "set `podManagementPolicy: Parallel` (which needs the StatefulSet made anew: delete it with "
+            "`--cascade=orphan`, then apply)"
+        )
+    if not wanted:
+        return ""
+    return (
+        f"First {' and '.join(wanted)}: with a probe each pod else waits for others that have no name, or "
+        "are not started, before they are ready. Then add a readiness probe that asks what a request needs."
+    )
+
+
+def _told(workload: Workload) -> Iterator[str]:
+    for container in workload.running:
+        yield from container.words
+        yield from (as_text(dig(item, "value")) for item in as_list(container.data.get("env")))
+
+
+def _asks_members(service: KubeObject, workload: Workload, told: str) -> bool:
+    """Whether a headless Service gives its pods their names, and what they are told has such a name."""
+    if service.spec.get("clusterIP") != "None" or service.name != workload.object.spec.get("serviceName"):
+        return False
+    name = re.escape(service.name)
+    member = rf"(?:{re.escape(workload.object.name)}-\S*|[)}}])\.{name}(?![\w-])"
+    return re.search(rf"{member}|(?<![\w.-]){name}\.[\w$(){{}}.-]*svc\b", told) is not None
 
 
 @check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pilotage.checks import components, lone
+from pilotage.checks import components, lone, volumes
 from pilotage.checks.model import (
     Answer,
     Answers,
@@ -27,11 +27,20 @@ SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 
 _KEPT = (
-    "Its data is on {held}, which a second pod does not share. Where the program can replicate, let it (or "
-    "an operator for it) run two or more; else keep the way back short: a class of volumes that other nodes "
-    "and zones can attach, a graceful end that frees the volume, and drains that are announced."
+    "One node at a time may have {held}. Where the program can replicate, let it (or an operator for it) run "
+    "two or more, each with a volume of its own; where several of it may share their files, put those on a "
+    "ReadWriteMany volume. Else keep the way back short: a class of volumes that other nodes and zones can "
+    "attach, a graceful end that frees the volume, and drains that are announced."
 )
-
+_IN_A_FOLDER = (
+    "A pod on another node finds another folder there, or none. Put what lies in it where each node can read "
+    "it (a volume of a network class, an object store, or the image itself), then run two replicas on "
+    "different nodes, with a PodDisruptionBudget."
+)
+_ELSEWHERE = (
+    "Its arguments name both. Where nothing else of worth lies on {held}, take an `emptyDir` in its place, "
+    "and run two replicas on different nodes, with a PodDisruptionBudget."
+)
 
 _HELD = (
     "One node at a time may have {held}, so that `RollingUpdate` alone would leave the new pod waiting. "
@@ -48,8 +57,14 @@ _ONE_AFTER_ANOTHER = (
     "announce it."
 )
 _MEMBERS = (
-    "Its pods are members of a quorum, which counts them by name and loses its data with them. Run them as a "
-    "StatefulSet with a volume for each, which replaces one member after the other under its old name."
+    "Its pods are members of a quorum, which loses its data with them. Run them as a StatefulSet with a "
+    "volume for each, which replaces one member after the other, and have them know each other by the names "
+    "of a headless Service (such as `{name}-0.{name}-peers`{arguments}): a new pod has another address, and "
+    "a discovery service counts it as one member more."
+)
+_ETCD = (
+    ", in `--initial-cluster` and `--initial-advertise-peer-urls`; where the image has a script that sets "
+    "those itself, start `etcd` in its place"
 )
 
 
@@ -120,8 +135,12 @@ def _recreated(scene: Scene, workload: Workload, exposure: Exposure, scale: Scal
         return NotApplicable(workload.object, "only its metrics are asked for")
     pods = "its one pod" if single else "all its pods"
     fix = _HELD.format(held=held) if held else _ONE_AFTER_ANOTHER if single else ""
-    if not single and any("quorum-store" in components.container_roles(one) for one in workload.containers):
-        fix = _MEMBERS
+    store = next(
+        (one for one in workload.containers if "quorum-store" in components.container_roles(one)), None
+    )
+    if not single and store is not None:
+        arguments = _ETCD if "etcd" in components.bare_image(store.image) else ""
+        fix = _MEMBERS.format(name=workload.object.name, arguments=arguments)
     return Gap(
         workload.object,
         f"`Recreate` stops {pods} before a new one starts, and it gets {way_in(exposure)}",
@@ -231,8 +250,9 @@ def single_replica_edge(scene: Scene) -> Answers:
     the one pod away first are told by `recreate-behind-traffic` and `rollout-all-unavailable`. Left out are
     programs that work as one instance only (a table), controllers that look after other workloads (by what
     their account may make, or since they elect a leader), and pods beside which another workload answers
-    behind the same Service. Where the data lies on a volume of one node, and for consoles, at which people
-    look (a table), the severity is low.
+    behind the same Service. Where a volume binds it to one node (a claim for one node, or one whose volume
+    lies among the files and is a folder of one node), and for consoles, at which people look (a table), the
+    severity is low.
 
     Why it matters
     A drained or lost node, an eviction or a crash of that one pod is an outage of its whole service, as
@@ -270,14 +290,14 @@ def single_replica_edge(scene: Scene) -> Answers:
 
 def _single(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale) -> Gap:
     stated = workload.stated_replicas
-    held = lone.volume_of_one_node(scene, workload)
     program = lone.program_of(scene, workload, exposure)
-    fix = program.fix if program is not None else _KEPT.format(held=held) if held else ""
+    bound, fix = _bound_to_its_node(scene, workload, exposure)
+    fix = program.fix if program is not None else fix
     if not fix and lone.is_console(workload):
         fix = _CONSOLE
     return Gap(
         workload.object,
-        f"One replica alone gets {way_in(exposure)}" + (f", and its data lies on {held}" if held else ""),
+        f"One replica alone gets {way_in(exposure)}{bound}",
         ("spec", "replicas") if scale.autoscaler is None else (),
         evidence=(
             f"spec.replicas: {stated if stated is not None else 'absent, which means 1'}"
@@ -289,6 +309,19 @@ def _single(scene: Scene, workload: Workload, exposure: Exposure, scale: Scale) 
         confidence=Confidence.HIGH if stated is not None or scale.autoscaler else Confidence.MEDIUM,
         related=(exposure.object,),
     )
+
+
+def _bound_to_its_node(scene: Scene, workload: Workload, exposure: Exposure) -> tuple[str, str]:
+    """What binds its pod to one node, as the end of a sentence, and the fix there; both empty for nothing."""
+    if folder := volumes.folder_of_one_node(scene, workload):
+        return f", and its files lie in a folder of one node ({folder})", _IN_A_FOLDER
+    held = lone.volume_of_one_node(scene, workload)
+    if not held:
+        return "", ""
+    if volumes.kept_elsewhere(workload, exposure):
+        told = f", and {held} binds it to one node, though its data lies in a database and an object store"
+        return told, _ELSEWHERE.format(held=held)
+    return f", and its files lie on {held}", _KEPT.format(held=held)
 
 
 @check(

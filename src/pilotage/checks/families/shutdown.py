@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pilotage.checks import lone
-from pilotage.checks.components import filled_in_by_mesh
+from pilotage.checks import lone, stopping
+from pilotage.checks.components import bare_image, filled_in_by_mesh
 from pilotage.checks.controllers import recognised
 from pilotage.checks.model import (
     Answers,
@@ -29,11 +29,8 @@ RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 
 _SLEEP = re.compile(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
-_SHELLS = {"sh", "ash", "dash"}
-"""Not bash, which may run the last command of several in its own place."""
-_SCRIPT_FLAG = re.compile("-[a-z]*c")
-_SEVERAL = re.compile(r"&&|[;\n]")
-_OWN_WAY = re.compile(r"\b(?:exec|trap)\b")
+_NO_PROGRAM = re.compile(r"(?:^|/)<[^<>]+>$")
+"""The end of an image's name that a reader is to write. Scripts fill in others, which then run."""
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _LEAST_GRACE_SECONDS = 5
 _LONG_GRACE_SECONDS = 600
@@ -81,21 +78,22 @@ def _no_use(scene: Scene, workload: Workload, exposure: Exposure, container: Con
     """Why a hook would not help; empty where it does."""
     if filled_in_by_mesh(container):
         return "the mesh fills the container in"
-    if _behind_a_shell(container):
-        return "a shell is its first process, which hands no SIGTERM on: it serves until it is killed"
+    if _NO_PROGRAM.search(bare_image(container.image)):
+        return "which program it runs is still to be filled in, and with it how that stops"
+    if serves_on := stopping.why_it_serves_on(container):
+        return serves_on
     scale = scene.scale(workload)
-    if scale is None or scale.most != 1:
-        return ""
+    return _gone_anyway(scene, workload, exposure) if scale is not None and scale.most == 1 else ""
+
+
+def _gone_anyway(scene: Scene, workload: Workload, exposure: Exposure) -> str:
+    """Why one pod's way out matters little beside the gap that its end is; empty where it may matter."""
     if lone.ends_first(scene, workload):
         return "its one pod ends before the next one starts, whatever it does on its way"
+    program = lone.program_of(scene, workload, exposure)
+    if program is not None:
+        return f"{program.why}; see single-replica-edge"
     return lone.why_alone(scene, workload, exposure)
-
-
-def _behind_a_shell(container: Container) -> bool:
-    """Whether `sh -c` runs several commands, none in its own place: as first process it ignores SIGTERM."""
-    shell, flag, script = [*container.words, "", "", ""][:3]
-    plain = shell.rpartition("/")[2] in _SHELLS and _SCRIPT_FLAG.fullmatch(flag) is not None
-    return plain and _SEVERAL.search(script.strip()) is not None and _OWN_WAY.search(script) is None
 
 
 @check(
@@ -117,8 +115,9 @@ def prestop_missing(scene: Scene) -> Answers:
     severity is low. Left out is one pod that is gone before the next starts (one member of a StatefulSet, the
     pod of a ReplicationController of one, one that a rollout takes away first, a program that works as one
     instance only): a hook only makes that gap longer. So are controllers that look after other workloads,
-    and a program that `sh -c` starts without `exec`: as first process the shell ignores SIGTERM, so that the
-    program serves until the grace period is over.
+    and what serves until its grace period is over, since SIGTERM does not reach it or means nothing to it: a
+    program that `sh -c` starts without `exec` (as first process the shell ignores the signal), and programs
+    of a table, such as TensorFlow Serving. So is a container whose image the reader is to fill in.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
+from pilotage.checks.dialect import load
 from pilotage.checks.model import Operation, Patch
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.plain_words import plain_value
@@ -64,8 +67,8 @@ def migration(one: KubeObject, instead: str) -> Migration:
 _WITHOUT_SUCCESSOR = {
     "PodSecurityPolicy": "It has no successor: label each namespace with "
     "`pod-security.kubernetes.io/enforce` and the level that lets its pods in (`restricted`, `baseline`, or "
-    "`privileged` where they need that), which the API server itself holds to, then delete the policy and "
-    "the roles that `use` it.",
+    "`privileged` where they need that), which the API server itself holds to; a ValidatingAdmissionPolicy "
+    "can demand what no level does. Then drop the policy and the roles that `use` it.",
     "PodPreset": "It has no successor: write the variables and volumes in the pods, or have a "
     "MutatingWebhookConfiguration add them.",
     "InitializerConfiguration": "It has no successor: a MutatingWebhookConfiguration does now what "
@@ -280,6 +283,27 @@ def _level(one: KubeObject) -> _Change:
     )
 
 
+def _storage_class(one: KubeObject) -> _Change:
+    row = _drivers().get(as_text(one.get("provisioner")))
+    if row is None:
+        return _Change()
+    told = f"its volumes come from the CSI driver `{row['driver']}` now, which has to be installed"
+    only = as_map(row.get("only"))
+    refused = [
+        f"`{key}: {value}` becomes `{key}: {only[key.lower()]}`, the only one that it makes"
+        for key, value in as_map(one.get("parameters")).items()
+        if as_text(value).lower() != as_text(only.get(key.lower(), value)).lower()
+    ]
+    return _Change((told, *refused), None if refused else ())
+
+
+@functools.cache
+def _drivers() -> Mapping[str, Mapping[str, Any]]:
+    """Provisioner -> its row of `data/provisioners.yaml`."""
+    text = resources.files("pilotage.checks.schema").joinpath("data/provisioners.yaml").read_text("utf-8")
+    return {as_text(dig(row, "provisioner")): as_map(row) for row in as_list(load(text))}
+
+
 _CHANGES: dict[str, Callable[[KubeObject], _Change]] = {
     **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _workload),
     **dict.fromkeys(("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"), _webhooks),
@@ -287,7 +311,7 @@ _CHANGES: dict[str, Callable[[KubeObject], _Change]] = {
         (
             "APIService ClusterRole ClusterRoleBinding Role RoleBinding CronJob CSIDriver CSINode "
             "CSIStorageCapacity ControllerRevision DeviceClass FlowSchema IngressClass IPAddress Lease "
-            "NetworkPolicy PriorityClass RuntimeClass ServiceCIDR StorageClass VolumeAttachment "
+            "NetworkPolicy PriorityClass RuntimeClass ServiceCIDR VolumeAttachment "
             "ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding VolumeAttributesClass"
         ).split(),
         _same,
@@ -299,5 +323,6 @@ _CHANGES: dict[str, Callable[[KubeObject], _Change]] = {
     "Ingress": _ingress,
     "PodDisruptionBudget": _budget,
     "PriorityLevelConfiguration": _level,
+    "StorageClass": _storage_class,
 }
 """What changes between any version that was taken away and the one that replaces it, by kind."""

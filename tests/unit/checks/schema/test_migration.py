@@ -111,6 +111,12 @@ PATHS = [
             {"spec": {"minAvailable": 1, "selector": {"matchLabels": LABELS}}},
         ),
         (
+            "storage.k8s.io/v1beta1",
+            "StorageClass",
+            "storage.k8s.io/v1",
+            {"provisioner": "kubernetes.io/azure-disk", "parameters": {"kind": "Managed"}},
+        ),
+        (
             "admissionregistration.k8s.io/v1beta1",
             "ValidatingWebhookConfiguration",
             "admissionregistration.k8s.io/v1",
@@ -226,6 +232,13 @@ def test_a_patch_makes_what_the_new_version_takes(
             ("`zone`",),
         ),
         ("policy/v1beta1", "PodSecurityPolicy", "", {}, ("pod-security.kubernetes.io/enforce",)),
+        (
+            "storage.k8s.io/v1beta1",
+            "StorageClass",
+            "storage.k8s.io/v1",
+            {"provisioner": "kubernetes.io/azure-disk", "parameters": {"kind": "Shared"}},
+            ("`disk.csi.azure.com` now, which has to be installed", "`kind: Shared` becomes `kind: managed`"),
+        ),
         ("extensions/v1beta1", "Scale", "", {}, ("Do without it",)),
         ("apps/v1alpha1", "PetSet", "apps/v1 StatefulSet", {}, ("`kind: StatefulSet` of `apps/v1`",)),
         ("resource.k8s.io/v1beta1", "ResourceClaim", "resource.k8s.io/v1", {}, ("compare its fields",)),
@@ -259,3 +272,10 @@ def test_what_is_there_already_is_not_asked_for() -> None:
     )
     assert move.fix == "Write `apps/v1`."
     assert len(move.patch) == 1
+
+
+def test_a_class_of_a_driver_that_was_never_inside_only_gets_its_version() -> None:
+    move, _ = moved(
+        "storage.k8s.io/v1beta1", "StorageClass", "storage.k8s.io/v1", provisioner="example.org/nfs"
+    )
+    assert move.fix == "Write `storage.k8s.io/v1`."
