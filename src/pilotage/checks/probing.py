@@ -24,6 +24,8 @@ _DEEP = re.compile(
     re.IGNORECASE,
 )
 _FILE = re.compile(r"\.(?:html?|css|js|txt|ico|png|svg|gif)$")
+_PAGE = re.compile(r"(?:^|/)(?:log-?in|sign-?in|hello(?:[-_]?world)?|index)/?$", re.IGNORECASE)
+"""Pages for somebody who is not known yet, and greetings."""
 _ECHOES = ("httpbin", "echoserver", "http-echo", "echo-server", "hello-app", "whoami")
 """Images of programs that answer by themselves and have nothing behind them."""
 _HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
@@ -54,9 +56,11 @@ def _is_own(host: str, workload: Workload) -> bool:
 
 
 def asks_nothing(path: str, container: Container) -> bool:
-    """Whether a path only shows that the server itself answers: a file, or what a test server echoes."""
+    """Whether a path only shows that the server itself answers: a file, a greeting, an echo of a test."""
     bare = path.split("?", 1)[0]
-    return _FILE.search(bare) is not None or bare_image(container.image).endswith(_ECHOES)
+    if _FILE.search(bare) is not None or _PAGE.search(bare) is not None:
+        return True
+    return bare_image(container.image).endswith(_ECHOES)
 
 
 def answered_by_nginx(scene: Scene, path: str, workload: Workload) -> bool:

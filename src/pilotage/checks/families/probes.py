@@ -34,6 +34,11 @@ _LONG_TIMEOUT_SECONDS = 5
 _READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
 _ALIVE = re.compile(r"(?:^|[/_.-])(?:ping|livez?|alive|heartbeat|version)(?:$|[/_.?-])", re.IGNORECASE)
 """Paths that ask whether the process answers, and nothing else."""
+_LATER = (
+    "Raise `failureThreshold` of the liveness probe, so that a pod is out of traffic for some time before it "
+    "is killed."
+)
+_UNKNOWN = "If more than the process itself answers `{path}`, ask another path. "
 _LIVE_PATH = re.compile(
     r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health[-_]?(?:checks?)?(?:/[\w-]+)?/?$|status|version|"
     r"heartbeat)",
@@ -116,12 +121,12 @@ def liveness_asks_readiness(scene: Scene) -> Answers:
     """
     What it does
     Looks for containers behind a Service whose liveness probe asks for readiness: an HTTP path such as
-    `/ready`, `/readyz` or `/health/readiness`, or the very path of the readiness probe where that name does
-    not speak of life (`/live`, `/healthz`, `/health-check`). One path for both whose name speaks of life is
-    of low severity, and only told where traffic comes from outside and the liveness probe gives up no later;
-    not of ingress controllers, whose path looks at the proxy itself. A path that asks nothing (`/ping`, a
-    file, the echo of a test server, a fixed answer in an nginx configuration that the pod mounts) is left
-    out.
+    `/ready`, `/readyz` or `/health/readiness`, or the very path of the readiness probe where its name says
+    that it looks deeper (`/health/database`). One path for both whose name says nothing (`/checkout`) or
+    speaks of life (`/healthz`, `/health-check`) is of low severity, and only told where the liveness probe
+    gives up no later, the latter where traffic comes from outside; not of ingress controllers, whose path
+    looks at the proxy itself. A path that asks nothing (`/ping`, a file, a greeting, a page to sign in, the
+    echo of a test server, a fixed answer in an nginx configuration that the pod mounts) is left out.
 
     Why it matters
     A program says that it is not ready when something that it needs is away: a database, a cache, a peer.
@@ -162,10 +167,11 @@ def _same_question(
     live, readiness = container.probe("liveness"), container.probe("readiness")
     ready = dig(readiness, "httpGet", "path")
     same = dig(readiness, "httpGet") == dig(live, "httpGet")
-    deep = looks_deep(path) or not _LIVE_PATH.search(path)
-    asks = _READY_PATH.search(path) or (same and len(path) > 1 and deep)
+    no_later = same and patience(live) <= patience(readiness)
+    unknown = no_later and len(path) > 1 and not _LIVE_PATH.search(path)
+    asks = _READY_PATH.search(path) or (same and looks_deep(path))
     edge = scene.exposed(workload, "edge")
-    at_once = same and edge and patience(live) <= patience(readiness) and not _ALIVE.search(path)
+    at_once = no_later and (unknown or edge) and not _ALIVE.search(path)
     if not asks and (not at_once or "ingress-controller" in components.container_roles(container)):
         return None
     if asks_nothing(path, container) and not _READY_PATH.search(path):
@@ -189,10 +195,7 @@ def _same_question(
                 if not asks
             ),
         ),
-        fix=""
-        if asks
-        else "Raise `failureThreshold` of the liveness probe, so that a pod is out of traffic for some time "
-        "before it is killed.",
+        fix="" if asks else (_UNKNOWN.format(path=path) if unknown else "") + _LATER,
         severity=None if asks and edge else Severity.LOW,
         confidence=Confidence.MEDIUM,
         related=(caller,),
