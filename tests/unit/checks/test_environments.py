@@ -110,15 +110,16 @@ spec:
           restartPolicy: Never
           containers: [{name: sync, image: "example.com/sync:1"}]
 """
-POD = """\
+JOB = """\
 apiVersion: batch/v1
 kind: Job
-metadata: {generateName: load-, namespace: shop}
+metadata: {name: load, namespace: shop}
 spec:
   template:
     spec:
       restartPolicy: Never
-      containers: [{name: load, image: "example.com/load:1"}]
+      volumes: [{name: data, emptyDir: {medium: Memory}}]
+      containers: [{name: load, image: "example.com/load:1", volumeMounts: [{name: data, mountPath: /data}]}]
 """
 
 
@@ -127,9 +128,9 @@ def test_an_example_is_milder_and_what_the_api_ignores_is_not(
 ) -> None:
     for folder in ("deploy", "examples"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "all.yaml").write_text(f"{CRON}---\n{POD}")
+        (tmp_path / folder / "all.yaml").write_text(f"{CRON}---\n{JOB}")
     monkeypatch.chdir(tmp_path)
-    checks = {one: all_checks()[one] for one in ("cron-policy-misplaced", "job-no-ttl", "cron-no-deadline")}
+    checks = {one: all_checks()[one] for one in ("cron-policy-misplaced", "memory-volume-unbounded")}
 
     def told(*paths: str) -> dict[tuple[str, str], Severity]:
         reading = read_paths(paths)
@@ -139,6 +140,6 @@ def test_an_example_is_milder_and_what_the_api_ignores_is_not(
     found = told(".")
     assert found["cron-policy-misplaced", "examples/all.yaml"] is Severity.CRITICAL
     assert found["cron-policy-misplaced", "deploy/all.yaml"] is Severity.CRITICAL
-    assert found["job-no-ttl", "deploy/all.yaml"] is Severity.MEDIUM
-    assert found["job-no-ttl", "examples/all.yaml"] is Severity.LOW
-    assert told("examples")["job-no-ttl", "examples/all.yaml"] is Severity.MEDIUM
+    assert found["memory-volume-unbounded", "deploy/all.yaml"] is Severity.MEDIUM
+    assert found["memory-volume-unbounded", "examples/all.yaml"] is Severity.LOW
+    assert told("examples")["memory-volume-unbounded", "examples/all.yaml"] is Severity.MEDIUM

@@ -45,6 +45,7 @@ def fix_of(check: str, case: str) -> str:
         ("single-replica-edge", "bad-folder-of-a-node.yaml", "where each node can read it"),
         ("single-replica-edge", "bad-volume.yaml", "One node at a time may have the claim `wiki`"),
         ("liveness-asks-readiness", "bad-same-path.yaml", "If more than the process itself answers `/checkout`"),
+        ("readiness-missing", "bad-udp.yaml", "no probe for UDP"),
         ("webhook-single", "bad-elects-nobody.yaml", "Two of it would compete. Narrow the rules"),
         ("webhook-single", "bad-leader-election-off.yaml", "Else keep the way back of its one pod short"),
         ("webhook-single", "bad-own-kinds.yaml", "Run two replicas on different nodes"),

@@ -74,8 +74,10 @@ def nginx_snippet_blast(scene: Scene) -> Answers:
     one customer made most of a shared network answer with errors.
 
     Fix
-    Use annotations that exist for the purpose. Leave `allow-snippet-annotations` off on controllers that
-    several teams share, and set what all need in the ConfigMap.
+    Use an annotation that exists for the purpose (`rewrite-target`, `auth-url`, `custom-headers` for headers
+    of answers); set what all need, such as headers for the pods (`proxy-set-headers`), in the ConfigMap.
+    Where neither does it, have a pipeline apply the Ingress to a controller of the same version first, and
+    look that nginx takes the file. Leave `allow-snippet-annotations` off on controllers that teams share.
 
     References
     - https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/configmap/#allow-snippet-annotations
@@ -96,7 +98,7 @@ def _snippet(ingress: KubeObject, name: str, controller: Controller | None) -> A
     if controller is None or controller.config_unread:
         return Gap(
             ingress,
-            f"`{key}` goes into the configuration of every host as it is",
+            f"`{key}` is written as it is into the one file that nginx reads for all hosts",
             path,
             evidence=(f"annotation: {key}",),
             confidence=Confidence.MEDIUM,
@@ -113,7 +115,7 @@ def _snippet(ingress: KubeObject, name: str, controller: Controller | None) -> A
     untested = _untested(controller)
     return Gap(
         ingress,
-        f"`{key}` goes into the configuration of every host as it is"
+        f"`{key}` is written as it is into the one file that nginx reads for all hosts"
         f"{', and the webhook of this version does not try it with nginx first' if untested else ''}",
         path,
         evidence=(f"annotation: {key}", f"image: {controller.container.image}"),

@@ -193,8 +193,9 @@ def job_no_ttl(scene: Scene) -> Answers:
     """
     What it does
     Looks for Jobs without `ttlSecondsAfterFinished` that are made again and again: those with
-    `metadata.generateName`, and in a cluster a namespace with 100 or more that nothing owns. Jobs of
-    CronJobs (cleared by the history limits) and hooks of Helm and Argo CD are left alone.
+    `metadata.generateName`, of low severity, since nobody sees how often, and in a cluster a namespace
+    with 100 or more that nothing owns. Jobs of CronJobs (cleared by the history limits) and hooks of Helm
+    and Argo CD are left alone.
 
     Why it matters
     A finished Job and its pods stay in etcd until somebody deletes them. Each list of pods, each restart of
@@ -231,6 +232,7 @@ def job_no_ttl(scene: Scene) -> Answers:
                     "spec.ttlSecondsAfterFinished: absent",
                 ),
                 patch=(Operation("add", ("spec", "ttlSecondsAfterFinished"), 3600),),
+                severity=Severity.LOW,
             )
     for namespace, jobs in kept.items():
         if len(jobs) < _FINISHED:

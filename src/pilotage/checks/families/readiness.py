@@ -50,10 +50,11 @@ def readiness_missing(scene: Scene) -> Answers:
     """
     What it does
     Looks for workloads to which an Ingress, another route or a Service with a port outside of the cluster
-    leads, and of whose containers none has a readiness probe, nor the serving one a startup probe. Readiness
-    gates count as a probe; pods that stand alone are left out, since nothing replaces them. One pod that is
-    gone before the next starts is of low severity, since nothing could answer in its place. Where the pods of
-    a StatefulSet are told each other's names, the fix says what lets them meet before they are ready.
+    leads, and of whose containers none has a readiness probe, nor the serving one a startup probe.
+    Readiness gates count as a probe; pods that stand alone are left out, since nothing replaces them. One
+    pod that is gone before the next starts is of low severity, since nothing could answer in its place;
+    so is one that speaks UDP only, for which there is no probe. Where the pods of a StatefulSet are told
+    each other's names, the fix says what lets them meet before they are ready.
 
     Why it matters
     Without a probe a pod counts as ready when its process has begun. A rolling update then takes an old pod
@@ -92,11 +93,21 @@ def readiness_missing(scene: Scene) -> Answers:
                 container.path,
                 evidence=("readinessProbe: absent", "startupProbe: absent"),
                 severity=Severity.LOW
-                if lone.ends_first(scene, workload) or lone.is_console(workload)
+                if lone.ends_first(scene, workload) or lone.is_console(workload) or _only_udp(container)
                 else None,
-                fix=_among_members(scene, workload),
+                fix=_UDP if _only_udp(container) else _among_members(scene, workload),
                 related=(exposure.object,),
             )
+
+
+_UDP = (
+    "Kubernetes has no probe for UDP. Probe a TCP or HTTP port on which the program tells of its health, "
+    "where it has one; else add an `exec` probe with a client that its image holds."
+)
+
+
+def _only_udp(container: Container) -> bool:
+    return bool(container.ports) and all(port.get("protocol") == "UDP" for port in container.ports)
 
 
 def _among_members(scene: Scene, workload: Workload) -> str:

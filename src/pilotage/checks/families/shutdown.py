@@ -31,6 +31,7 @@ LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 _SLEEP = re.compile(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
 _NO_PROGRAM = re.compile(r"(?:^|/)<[^<>]+>$")
 """The end of an image's name that a reader is to write. Scripts fill in others, which then run."""
+_ROLL_NOTHING = {"ReplicaSet", "ReplicationController"}
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _LEAST_GRACE_SECONDS = 5
 _LONG_GRACE_SECONDS = 600
@@ -109,15 +110,17 @@ def _gone_anyway(scene: Scene, workload: Workload, exposure: Exposure) -> str:
 def prestop_missing(scene: Scene) -> Answers:
     """
     What it does
-    Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster leads,
-    and whose serving container has no preStop hook. Whether the program itself goes on serving after
-    SIGTERM cannot be seen from outside, so the confidence is medium; for consoles, at which people look, the
-    severity is low. Left out is one pod that is gone before the next starts (one member of a StatefulSet, the
-    pod of a ReplicationController of one, one that a rollout takes away first, a program that works as one
+    Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster
+    leads, and whose serving container has no preStop hook. Whether the program itself goes on serving
+    after SIGTERM cannot be seen from outside, so the confidence is medium; for consoles, at which people
+    look, and for what no rollout replaces (a ReplicaSet by itself), the severity is low. Left out is one
+    pod that is gone before the next starts (one member of a StatefulSet, the pod of a
+    ReplicationController of one, one that a rollout takes away first, a program that works as one
     instance only): a hook only makes that gap longer. So are controllers that look after other workloads,
-    and what serves until its grace period is over, since SIGTERM does not reach it or means nothing to it: a
-    program that `sh -c` starts without `exec` (as first process the shell ignores the signal), and programs
-    of a table, such as TensorFlow Serving. So is a container whose image the reader is to fill in.
+    and what serves until its grace period is over, since SIGTERM does not reach it or means nothing to
+    it: a program that `sh -c` starts without `exec` (as first process the shell ignores the signal), and
+    programs of a table, such as TensorFlow Serving. So is a container whose image the reader is to fill
+    in.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a
@@ -160,7 +163,7 @@ def prestop_missing(scene: Scene) -> Answers:
                 "lifecycle.preStop: absent",
                 f"terminationGracePeriodSeconds: {workload.grace_seconds}",
             ),
-            severity=Severity.LOW if lone.is_console(workload) else None,
+            severity=Severity.LOW if lone.is_console(workload) or workload.kind in _ROLL_NOTHING else None,
             confidence=Confidence.MEDIUM,
             related=(exposure.object,),
         )
