@@ -215,14 +215,14 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_patches_of_kustomize_are_no_objects(tmp_path: Path) -> None:
     (tmp_path / "kustomization.yaml").write_text(
         "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
-        "patches:\n- path: patch.yaml\npatchesStrategicMerge: [old.yaml, 'a: |\n  b']\n"
+        "patches:\n- path: patch.yaml\n- oldest.yaml\npatchesStrategicMerge: [old.yaml, 'a: |\n  b']\n"
     )
     (tmp_path / "patches").mkdir()
-    for name in ("patch", "old", "real", "dispatch", "patches/unused", "web-patch"):
+    for name in ("patch", "old", "oldest", "real", "dispatch", "patches/unused", "web-patch"):
         (tmp_path / f"{name}.yaml").write_text(POD.format(name.rpartition("/")[2]))
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod dispatch", "Pod real"]
-    assert reading.skipped["Kustomize patch"] == 4
+    assert reading.skipped["Kustomize patch"] == 5
 
 
 def test_test_data_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:

@@ -323,7 +323,8 @@ def agent_replaced_at_once(scene: Scene) -> Answers:
     Looks for DaemonSets whose rolling update may make half of the pods unavailable at once, or more
     (`maxUnavailable` of 50 % and above). For agents that carry the network, the names or the credentials of
     a node it is of high severity, for the rest of low. Those with traffic from outside are told by
-    `rollout-all-unavailable` when all may go.
+    `rollout-all-unavailable` when all may go. Programs whose makers want the old ones gone
+    before new ones start (Longhorn's manager) are left out.
 
     Why it matters
     A version that does not work, or that asks the API server for everything when it starts, then hits half
@@ -352,6 +353,8 @@ def agent_replaced_at_once(scene: Scene) -> Answers:
             yield NotApplicable(workload.object, "see rollout-all-unavailable")
         elif all(components.idle(one) for one in workload.running):
             yield NotApplicable(workload.object, "its pods only wait, so that nobody misses them")
+        elif "replaced-together" in components.roles(workload):
+            yield NotApplicable(workload.object, "its makers want the old ones gone before new ones start")
         else:
             agent = components.is_agent(workload)
             yield Gap(

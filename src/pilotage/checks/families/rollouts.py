@@ -215,6 +215,8 @@ def _unavailable(scene: Scene, workload: Workload, exposure: Exposure) -> Answer
         gone = number is not None and number >= least > 0
     if not gone:
         return Pass(workload.object)
+    if "replaced-together" in components.roles(workload):
+        return NotApplicable(workload.object, "its makers want the old ones gone before new ones start")
     if least == 1 and (program := lone.program_of(scene, workload, exposure)) is not None:
         return NotApplicable(workload.object, program.why)
     of = "all pods" if least is None else f"all {least} replicas" if least > 1 else "the one replica"

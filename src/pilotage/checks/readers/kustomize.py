@@ -98,7 +98,8 @@ def _resource_names(data: Mapping[str, object]) -> Iterator[str]:
 def _patch_names(data: Mapping[str, object]) -> Iterator[str]:
     named = [as_text(item) for item in as_list(data.get("patchesStrategicMerge"))]
     for key in ("patches", "patchesJson6902"):
-        named += [as_text(dig(item, "path")) for item in as_list(data.get(key))]
+        # Before Kustomize 3 an item of `patches` was the name of a file.
+        named += [as_text(item) or as_text(dig(item, "path")) for item in as_list(data.get(key))]
     yield from (name for name in named if name and "\n" not in name)
 
 
