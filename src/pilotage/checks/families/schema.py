@@ -74,11 +74,19 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
         if is_unwritten(look.object):
             yield NotApplicable(look.object, _TO_FILL_IN)
         elif left:
-            yield look, [(fault, suggest(look.shape, look.data, fault)) for fault in left]
+            yield look, [(fault, _suggest(scene, look, fault)) for fault in left]
         else:
             yield NotApplicable(
                 look.object, "see cron-policy-misplaced or missing-required, or it is a patch"
             )
+
+
+def _suggest(scene: Scene, look: Look, fault: Fault) -> Suggestion:
+    assert look.shape is not None  # noqa: S101 - an object with faults has a shape
+    versions = survey(scene).versions_with(look.object, fault.path) if look.custom else []
+    if versions:
+        return Suggestion(version=versions[-1])
+    return suggest(look.shape, look.data, fault)
 
 
 def _told_as_missing(look: Look, fault: Fault) -> bool:
@@ -167,7 +175,7 @@ def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -
         words.unknown(fault, hint, minor, len(same)),
         fault.path,
         evidence=words.evidence([one for one, _ in same]),
-        fix=f"Write `{instead}` instead of `{key}`." if instead else words.look_up(key, hint),
+        fix=f"Write `{instead}` instead of `{key}`." if instead else words.look_up(key, hint, look.object),
         patch=patch,
         severity=Severity.HIGH if hint.renamed else _weight(key, hint.spelling, level),
         confidence=Confidence.HIGH if instead or not look.custom else Confidence.MEDIUM,

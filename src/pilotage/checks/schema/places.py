@@ -39,12 +39,14 @@ class Suggestion:
         renamed: what a newer version of the API calls it; empty where it is none of those.
         related: a field at the same level that refers to the same thing in another form.
         places: levels that have a field of this very name, nearest first; several are equally near.
+        version: another version of the custom resource that has the field where it stands.
     """
 
     spelling: str = ""
     renamed: str = ""
     related: str = ""
     places: tuple[KeyPath, ...] = ()
+    version: str = ""
 
 
 def suggest(root: Struct, data: Mapping[str, Any], fault: Fault) -> Suggestion:
@@ -189,3 +191,17 @@ def _inner(shape: Shape, path: KeyPath, data: Mapping[str, Any]) -> tuple[KeyPat
             return (*path, 0), shape.item
         return None
     return (path, shape) if isinstance(shape, Struct) else None
+
+
+def holds(shape: Shape, path: KeyPath) -> bool:
+    """Whether a shape states a field at the end of a path."""
+    for part in path:
+        if isinstance(shape, Struct) and part in shape.fields:
+            shape = shape.fields[str(part)]
+        elif isinstance(shape, Sequence) and isinstance(part, int):
+            shape = shape.item
+        elif isinstance(shape, Free):
+            shape = shape.value
+        else:
+            return False
+    return True

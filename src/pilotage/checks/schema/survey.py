@@ -16,10 +16,11 @@ from pilotage.checks.model import NotApplicable, Pass
 from pilotage.checks.objects import KubeObject, is_patch_name
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import crds
+from pilotage.checks.schema.places import holds
 from pilotage.checks.schema.published import Definitions, definitions, groups, nearest_minor, served
 from pilotage.checks.schema.shapes import Struct
 from pilotage.checks.schema.walk import Fault, Rule, faults
-from pilotage.checks.values import as_map, as_text, dig
+from pilotage.checks.values import KeyPath, as_map, as_text, dig
 from pilotage.checks.workloads import workload_of
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -88,6 +89,15 @@ class Survey:
                 if name == key
             ]
         return self._custom[key]
+
+    def versions_with(self, one: KubeObject, path: KeyPath) -> list[str]:
+        """The other served versions of a custom resource that have a field there, `v1alpha2` and so on."""
+        return [
+            name.rpartition("/")[2]
+            for definition in self._definitions.get((one.group, one.kind), ())
+            for (name, _), version in crds.defined(definition, self.published)
+            if name != one.api_version and version.served and holds(version.shape, path)
+        ]
 
     def _look(self, one: KubeObject) -> Look:
         data = as_applied(one)

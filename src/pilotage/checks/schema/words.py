@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pilotage.checks.objects import KubeObject
 from pilotage.checks.schema import shapes
 from pilotage.checks.schema.places import Suggestion
 from pilotage.checks.schema.shapes import Free, Scalar, Shape, Struct
@@ -79,11 +80,18 @@ def unknown(fault: Fault, hint: Suggestion, minor: int, count: int) -> str:
         return f"{text}, only `{hint.spelling}`: it is dropped"
     if hint.renamed:
         return f"{text} in this version, only `{hint.renamed}`: it is dropped"
+    if hint.version:
+        return f"{text} in this version, {hint.version} has it: it is dropped"
     return f"{text}: it is dropped"
 
 
-def look_up(key: str, hint: Suggestion) -> str:
+def look_up(key: str, hint: Suggestion, one: KubeObject) -> str:
     """What to do about a field of which nobody can say for sure what was meant."""
+    if hint.version:
+        return (
+            f"Write `apiVersion: {one.group}/{hint.version}`, and look what else differs between the "
+            "versions; taking the field out loses what it says."
+        )
     if hint.related:
         return (
             f"`{hint.related}` is probably meant: see the reference of the API for the form of its value, "
