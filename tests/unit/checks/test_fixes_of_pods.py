@@ -45,6 +45,8 @@ def fix_of(check: str, case: str) -> str:
         ("single-replica-edge", "bad-folder-of-a-node.yaml", "where each node can read it"),
         ("single-replica-edge", "bad-volume.yaml", "One node at a time may have the claim `wiki`"),
         ("liveness-asks-readiness", "bad-same-path.yaml", "If more than the process itself answers `/checkout`"),
+        ("batch-over-traffic", "bad-class-of-the-cluster.yaml", "No class of yours can rank above"),
+        ("unknown-field", "bad-other-version.yaml", "Write `apiVersion: roads.example/v1alpha2`"),
         ("readiness-missing", "bad-udp.yaml", "no probe for UDP"),
         ("webhook-single", "bad-elects-nobody.yaml", "Two of it would compete. Narrow the rules"),
         ("webhook-single", "bad-leader-election-off.yaml", "Else keep the way back of its one pod short"),

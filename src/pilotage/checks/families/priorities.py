@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from pilotage.checks import components
@@ -31,6 +32,12 @@ DFDS_PIPELINE = "dfds-2019-12-05-terraform-pipeline-reverted-network"
 MYBINDER = "mybinder-2022-06-02-wrong-count-in-pod-quota"
 
 _BUILT_IN = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+_OF_THE_CLUSTER = (
+    "No class of yours can rank above `{name}`, which is for what the cluster itself needs: give the work a "
+    "class below that of what serves traffic, with `preemptionPolicy: Never`, or none."
+)
 
 
 def _value(scene: Scene, workload: Workload) -> int | None:
@@ -118,11 +125,12 @@ def priority_preempts_traffic(scene: Scene) -> Answers:
 def batch_over_traffic(scene: Scene) -> Answers:
     """
     What it does
-    Compares the priority of Jobs, CronJobs and Deployments without a Service that name a class with that of
-    the workloads to which traffic from outside leads, and speaks up when one ranks higher and its class
-    preempts; of low severity for a Deployment, which may work off what users wait for. Deployments that have
-    an account of their own, such as operators, and classes that are not in the scene are not judged; in files
-    the two must be of one folder, or each state its namespace.
+    Compares the priority of Jobs, CronJobs and Deployments without a Service that name a class with that
+    of the workloads to which traffic from outside leads, and speaks up when one ranks higher and its
+    class preempts; of low severity for a Deployment, which may work off what users wait for, and for a
+    class of the cluster itself, which makers of such Jobs choose. Deployments that have an account of
+    their own, such as operators, and classes that are not in the scene are not judged; in files the two
+    must be of one folder, or each state its namespace.
 
     Why it matters
     When the nodes are full, the scheduler makes room for a nightly job by ending pods that serve users. How
@@ -160,8 +168,9 @@ def batch_over_traffic(scene: Scene) -> Answers:
                 "full, they take its place",
                 (*workload.pod_path, "priorityClassName"),
                 evidence=(f"priorityClassName: {name}", f"value: {value}"),
+                fix=_OF_THE_CLUSTER.format(name=name) if name in _BUILT_IN else "",
                 related=(lowest[1],),
-                severity=Severity.LOW if workload.kind == "Deployment" else None,
+                severity=Severity.LOW if workload.kind == "Deployment" or name in _BUILT_IN else None,
             )
 
 
@@ -245,12 +254,24 @@ def traffic_no_priority(scene: Scene) -> Answers:
             continue
         edge = roles == {"ingress-controller"}
         critical = "system-node-critical" if workload.kind == "DaemonSet" else "system-cluster-critical"
+        stated = workload.pod.get("priorityClassName")
         yield Gap(
             workload.object,
             f"Other pods need its own ({', '.join(sorted(roles))}), which have priority 0",
             workload.pod_path,
-            evidence=(f"image: {workload.containers[0].image}", "priorityClassName: absent"),
-            patch=() if edge else (Operation("add", (*workload.pod_path, "priorityClassName"), critical),),
+            evidence=(
+                f"image: {workload.containers[0].image}",
+                f"priorityClassName: {'absent' if stated is None else json.dumps(stated)}",
+            ),
+            patch=()
+            if edge
+            else (
+                Operation(
+                    "add" if stated is None else "replace",
+                    (*workload.pod_path, "priorityClassName"),
+                    critical,
+                ),
+            ),
             severity=Severity.LOW if edge and not scene.has("PriorityClass") else None,
         )
 
