@@ -23,7 +23,7 @@ _MAKES = frozenset({"pods", "deployments", "statefulsets", "daemonsets", "replic
 _WRITES = frozenset({"create", "*"})
 _TRAFFIC = frozenset({"ingress-controller", "network-agent", "cluster-dns", "node-dns"})
 _ELECTS = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
-_STAYS_OFF = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?=false$")
+_STAYS_OFF = re.compile(r"^--?(?:(?:enable-)?leader-elect(?:ion)?=false|mode\.single(?:=true)?)$")
 _OFF = re.compile(r"^leaderElection:\s*\n(?:[ \t]+.*\n)*?[ \t]+leaderElect:[ \t]*false\b", re.MULTILINE)
 """In the file of a controller manager."""
 _NOT_ROLLED = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
@@ -47,12 +47,14 @@ class Program:
         fix: what would let two work; empty where nothing does.
         unless: texts in the pod's configuration that show that it has been done.
         store: whether it keeps the data of others: a pod that brings one along is alone with its data.
+        hookless: whether a hook before its end gains nothing.
     """
 
     why: str
     fix: str
     unless: tuple[str, ...]
     store: bool
+    hookless: bool
 
 
 @functools.cache
@@ -63,7 +65,7 @@ def _programs() -> Mapping[str, Program]:
     for row in as_list(as_map(load(text)).get("programs")):
         unless = tuple(as_text(one) for one in as_list(dig(row, "unless")))
         why, fix = as_text(dig(row, "why")), as_text(dig(row, "fix"))
-        program = Program(why, fix, unless, dig(row, "store") is True)
+        program = Program(why, fix, unless, dig(row, "store") is True, dig(row, "hook") == "none")
         found |= {as_text(image): program for image in as_list(dig(row, "images"))}
     return found
 
@@ -141,6 +143,8 @@ def why_stopped_first(scene: Scene, workload: Workload, exposure: Exposure, held
     program = program_of(scene, workload, exposure)
     if program is not None:
         return program.why
+    if exposure.by in {"webhook", "api"} and competes(scene, workload):
+        return "two of it would compete: see webhook-single and apiservice-fragile"
     if held and exposure.by == "service":
         return f"{held} leaves it no other strategy, and only programs inside wait for it"
     return why_alone(scene, workload, exposure)
@@ -182,7 +186,7 @@ def elects_a_leader(workload: Workload) -> bool:
     return any(_ELECTS.match(word) for one in workload.running for word in one.words)
 
 
-def only_one_works(scene: Scene, workload: Workload) -> str:
+def competes(scene: Scene, workload: Workload) -> str:
     """What shows that two pods of a controller would work against each other; empty where nothing does."""
     if any(_STAYS_OFF.match(word) for one in workload.running for word in one.words):
         return "leader election is off"
@@ -190,10 +194,15 @@ def only_one_works(scene: Scene, workload: Workload) -> str:
         return ""
     if any(_OFF.search(text) for text in _mounted(scene, workload)):
         return "leader election is off"
-    if agreement(scene, workload) is Agreement.NONE:
-        return "its account may write no lease"
-    once = workload.strategy == "Recreate" and workload.replicas == 1
-    return "one replica with the strategy Recreate: it is meant to run once" if once else ""
+    return "its account may write no lease" if agreement(scene, workload) is Agreement.NONE else ""
+
+
+def only_one_works(scene: Scene, workload: Workload) -> str:
+    """What shows that a controller is meant to run once; empty where nothing does."""
+    once = workload.strategy == "Recreate" and workload.replicas == 1 and not elects_a_leader(workload)
+    return competes(scene, workload) or (
+        "one replica with the strategy Recreate: it is meant to run once" if once else ""
+    )
 
 
 _TWO = "Run two replicas on different nodes, with a PodDisruptionBudget."

@@ -216,7 +216,8 @@ def liveness_on_dependency(scene: Scene) -> Answers:
     What it does
     Looks for liveness probes that speak to another host than the pod itself: `httpGet.host` or
     `tcpSocket.host` with a name or an outside address, and commands with `-h HOST`, a URL or `nc HOST PORT`.
-    Names that the container is given by a variable are not judged.
+    Names that the container is given by a variable are not judged. Where nobody calls it, or where it is one
+    pod, the severity is medium.
 
     Why it matters
     When that other thing is away, every pod that asks it is killed, again and again. A short fault of a
@@ -245,12 +246,15 @@ def liveness_on_dependency(scene: Scene) -> Answers:
                 yield Pass(workload.object)
             continue
         container, host = asked
+        scale = scene.scale(workload)
+        single = scale is not None and scale.most == 1
         yield Gap(
             workload.object,
-            f"The liveness probe of `{container.name}` asks `{host}`: when that is away, all pods are killed",
+            f"The liveness probe of `{container.name}` asks `{host}`: when that is away, "
+            f"{'it is' if single else 'all pods are'} killed",
             (*container.path, "livenessProbe"),
             evidence=(f"livenessProbe: {told(container.probe('liveness'))}",),
-            severity=None if scene.exposed(workload) else Severity.MEDIUM,
+            severity=None if scene.exposed(workload) and not single else Severity.MEDIUM,
         )
 
 
