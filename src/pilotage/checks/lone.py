@@ -219,9 +219,14 @@ def fix_of_one(scene: Scene, workload: Workload, instead: str = "") -> str:
         workload: the controller.
         instead: what helps where two of it do not work; a sentence.
     """
+    off = next((word for one in workload.running for word in one.words if _STAYS_OFF.match(word)), "")
+    if off:
+        return f"Have it elect a leader (take `{off}` off), then r{_TWO[1:]}"
     classed = workload.pod.get("priorityClassName")
-    ways = [*(() if classed else ("a priority class",)), "an image that the nodes have"]
-    short = _SHORT.format(ways=" and ".join([*ways, "drains that are announced"]))
+    ways = (
+        "" if classed else "a priority class, "
+    ) + "an image that the nodes have, drains that are announced"
+    short = _SHORT.format(ways=ways)
     if only_one_works(scene, workload):
         return " ".join(("Two of it would compete.", instead, f"{'Else k' if instead else 'K'}{short[1:]}"))
     surely = {Agreement.BY_LEASE, Agreement.NEEDLESS}

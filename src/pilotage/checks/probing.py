@@ -28,6 +28,7 @@ _PAGE = re.compile(r"(?:^|/)(?:log-?in|sign-?in|hello(?:[-_]?world)?|index)/?$",
 """Pages for somebody who is not known yet, and greetings."""
 _ECHOES = ("httpbin", "echoserver", "http-echo", "echo-server", "hello-app", "whoami")
 """Images of programs that answer by themselves and have nothing behind them."""
+_SELENIUM = re.compile(r"(?:^|/)selenium/(?:hub|router|standalone-)")
 _HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
 
 
@@ -56,11 +57,15 @@ def _is_own(host: str, workload: Workload) -> bool:
 
 
 def asks_nothing(path: str, container: Container) -> bool:
-    """Whether a path only shows that the server itself answers: a file, a greeting, an echo of a test."""
+    """Whether a path only shows that the server itself answers: a file, a greeting, an echo of a test.
+
+    The status of a Selenium server is another such path: it answers 200 whatever its nodes do.
+    """
     bare = path.split("?", 1)[0]
     if _FILE.search(bare) is not None or _PAGE.search(bare) is not None:
         return True
-    return bare_image(container.image).endswith(_ECHOES)
+    image = bare_image(container.image)
+    return image.endswith(_ECHOES) or (_SELENIUM.search(image) is not None and bare.endswith("/status"))
 
 
 def answered_by_nginx(scene: Scene, path: str, workload: Workload) -> bool:

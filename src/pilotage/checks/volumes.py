@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pilotage.checks.components import bare_image
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import serving_container
@@ -12,6 +13,9 @@ from pilotage.checks.workloads import Workload
 
 _FOLDERS = frozenset({"hostPath", "local"})
 _DATABASE = re.compile(r"\b(?:postgres(?:ql)?|mysql|mariadb|mssql|oracle)(?:\+\w+)?://")
+_PARSE = re.compile(r"(?:^|/)(?:parse|parse-server)$")
+_PARSE_DATABASE = {"PARSE_DATABASE_HOST", "PARSE_SERVER_DATABASE_URI"}
+"""Parse keeps files in its database, too, unless it is given another adapter."""
 _OBJECT_STORE = re.compile(r"\b(?:s3a?|gs|wasbs?|abfss?|oss)://")
 
 
@@ -42,8 +46,14 @@ def _bound(scene: Scene, claim: KubeObject) -> list[KubeObject]:
     return [one for one in offered if storage and one.spec.get("storageClassName") == storage]
 
 
-def kept_elsewhere(workload: Workload, exposure: Exposure) -> bool:
-    """Whether the arguments of what gets the requests name a database and an object store for its data."""
+def kept_elsewhere(workload: Workload, exposure: Exposure) -> str:
+    """Where what gets the requests keeps all of its data, if not on a volume; empty where that may be."""
     container = serving_container(workload, exposure)
-    told = " ".join(container.words) if container is not None else ""
-    return _DATABASE.search(told) is not None and _OBJECT_STORE.search(told) is not None
+    if container is None:
+        return ""
+    told = " ".join(container.words)
+    if _DATABASE.search(told) is not None and _OBJECT_STORE.search(told) is not None:
+        return "a database and an object store, which its arguments name"
+    named = {as_text(dig(item, "name")) for item in as_list(container.data.get("env"))}
+    in_database = _PARSE.search(bare_image(container.image)) is not None and bool(named & _PARSE_DATABASE)
+    return "a database, which its environment names" if in_database else ""

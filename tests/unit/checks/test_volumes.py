@@ -8,7 +8,7 @@ import pytest
 
 from pilotage.checks import volumes
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.scene import Scene
+from pilotage.checks.scene import Exposure, Scene
 
 HOST = {"hostPath": {"path": "/srv/data"}}
 
@@ -63,3 +63,19 @@ def test_a_claim_is_a_folder_where_nothing_else_is_offered(
 
 def test_a_claim_that_the_scene_lacks_tells_nothing() -> None:
     assert folder(pod("data"), made("PersistentVolume", "data", **HOST)) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--store=postgresql+psycopg2://db/a", "--files=s3://a"], "a database and an object store"),
+        (["--store=postgresql://db/a"], ""),
+        (["--files=gs://a"], ""),
+    ],
+)
+def test_arguments_tell_where_the_data_lies(words: list[str], expected: str) -> None:
+    one = made("Pod", "app", containers=[{"name": "app", "image": "a:1", "args": words}])
+    service = made("Service", "app", selector={})
+    (workload,) = Scene([one]).workloads
+    assert volumes.kept_elsewhere(workload, Exposure("edge", service, service)).startswith(expected)
+    assert bool(volumes.kept_elsewhere(workload, Exposure("edge", service, service))) is bool(expected)

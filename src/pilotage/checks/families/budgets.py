@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pilotage.checks import components
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -17,6 +18,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.serving import way_in
 from pilotage.checks.values import as_map, percent_or_count
+from pilotage.checks.workloads import Workload
 from pilotage.core.counting import counted
 
 DESCHEDULER = "uk-ministry-of-justice-2025-03-18-descheduler-evicted-pods-of-cordoned-nodes"
@@ -129,20 +131,29 @@ def pdb_blocks_drain(scene: Scene) -> Answers:
                 f"spec.{key}: {budget.spec.get(key)}",
                 *(f"{workload.object.key}: {workload.replicas} replicas" for workload in workloads[:3]),
             ),
-            fix=_room(budget, total),
+            fix=_room(budget, total, members=any(_of_a_quorum(workload) for workload in workloads)),
             confidence=Confidence.MEDIUM if any(scale.autoscaler for scale in scales) else Confidence.HIGH,
             related=tuple(workload.object for workload in workloads[:3]),
         )
 
 
-def _room(budget: KubeObject, total: int) -> str:
+def _of_a_quorum(workload: Workload) -> bool:
+    return any("quorum-store" in components.container_roles(one) for one in workload.running)
+
+
+def _room(budget: KubeObject, total: int, *, members: bool) -> str:
     """What lets one pod go: another bound, or as many pods as this one needs."""
+    listed = " (each of them named in the list of members)" if members else ""
     enough = next((number for number in range(total + 1, total + 10) if _allowed(budget, number)), None)
+    place = " in place of `minAvailable`" if budget.spec.get("minAvailable") is not None else ""
     if total > 1:
-        more = f", or run {enough} pods at the least" if enough is not None else ""
-        return f"Set `maxUnavailable: 1`, or `minAvailable` below {total}{more}."
-    more = f"; for no gap at all, run {enough}, of which the budget lets one go" if enough is not None else ""
-    return f"Set `maxUnavailable: 1`, so that a drain goes on and the pod starts on another node{more}."
+        more = f", or run {enough} pods at the least{listed}" if enough is not None else ""
+        return f"Set `maxUnavailable: 1`{place}, or `minAvailable` below {total}{more}."
+    gone = f"; for no gap at all, run {enough}{listed}, of which the budget lets one go"
+    more = gone if enough is not None else ""
+    return (
+        f"Set `maxUnavailable: 1`{place}, so that a drain goes on and the pod starts on another node{more}."
+    )
 
 
 def _allowed(budget: KubeObject, total: int) -> int | None:

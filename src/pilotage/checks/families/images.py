@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
 
 from pilotage.checks import components, lone
+from pilotage.checks.dialect import load
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_text
+from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
@@ -145,7 +150,8 @@ def image_tag_moves(scene: Scene) -> Answers:
     kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
     development that a release pins, the severity is low, and so it is of consoles, at which people look.
     The `config/` folder of an operator, from which a release is built, is left out, and so are names of
-    ImageStreams, which OpenShift replaces by digests.
+    ImageStreams, which OpenShift replaces by digests. Of a repository that its maker has taken off Docker
+    Hub (a table) it says that.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -179,23 +185,46 @@ def image_tag_moves(scene: Scene) -> Answers:
                 else Pass(workload.object)
             )
             continue
-        image = moving[0].image
-        tag = components.image_tag(image)
-        by_kustomize = bool(_by_kustomize(scene, moving[0]))
-        kept = as_text(moving[0].get("imagePullPolicy")) in {"IfNotPresent", "Never"}
-        yield Gap(
-            workload.object,
-            f"`{image}` {'has a tag that moves' if tag else 'has no tag, which means latest'}, and {why}"
-            + ("; nodes that have an older copy keep it, so its pods may differ" if kept else ""),
-            (*moving[0].path, "image"),
-            evidence=(
-                *(f"{one.name}: image: {one.image}" for one in moving),
-                f"imagePullPolicy: {moving[0].get('imagePullPolicy') or 'absent'}",
-            ),
-            fix=_RELEASED if by_kustomize else "",
-            severity=Severity.LOW if by_kustomize or lone.is_console(workload) else None,
-            confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
+        yield _moving_gap(scene, workload, moving, why)
+
+
+def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: str) -> Gap:
+    first = moving[0]
+    tag = components.image_tag(first.image)
+    by_kustomize = bool(_by_kustomize(scene, first))
+    kept = as_text(first.get("imagePullPolicy")) in {"IfNotPresent", "Never"}
+    gone = _gone().get(components.bare_image(first.image).removeprefix("docker.io/"))
+    if gone is not None:
+        message = (
+            f"`{first.image}` has been off Docker Hub since {gone['since']}: a node that lacks a copy cannot "
+            f"start it, and {why}"
         )
+        fix = f"Name a release where it can be had: {gone['instead']}, or better a copy of your own."
+    else:
+        moves = "has a tag that moves" if tag else "has no tag, which means latest"
+        message = f"`{first.image}` {moves}, and {why}"
+        message += "; nodes that have an older copy keep it, so its pods may differ" if kept else ""
+        fix = _RELEASED if by_kustomize else ""
+    return Gap(
+        workload.object,
+        message,
+        (*first.path, "image"),
+        evidence=(
+            *(f"{one.name}: image: {one.image}" for one in moving),
+            f"imagePullPolicy: {first.get('imagePullPolicy') or 'absent'}",
+        ),
+        fix=fix,
+        severity=Severity.LOW if by_kustomize or lone.is_console(workload) else None,
+        confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
+    )
+
+
+@functools.cache
+def _gone() -> Mapping[str, Mapping[str, Any]]:
+    """Names on Docker Hub of repositories that are there no longer -> their row."""
+    text = files("pilotage.checks").joinpath("data/gone_images.yaml").read_text("utf-8")
+    rows = as_list(as_map(load(text)).get("images"))
+    return {as_text(name): as_map(row) for row in rows for name in as_list(dig(row, "names"))}
 
 
 @check(

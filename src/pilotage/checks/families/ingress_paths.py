@@ -293,10 +293,11 @@ def nginx_no_admission(scene: Scene) -> Answers:
     """
     What it does
     Looks for ingress-nginx 1.11.5, 1.12.1 or newer without `--validating-webhook`. Older ones are left out:
-    there the webhook itself is the greater danger, see `controller-bad-version`.
+    there the webhook itself is the greater danger, see `controller-bad-version`. Since those versions it no
+    longer tests the whole configuration, but still refuses annotations and paths.
 
     Why it matters
-    Without the webhook a wrong Ingress is stored. The controller meets it at the next sync, logs an error and
+    Without the webhook such an Ingress is stored. The controller meets it at the next sync, logs an error and
     leaves it out, or takes half of it; the one who applied it sees success.
 
     Incidents
@@ -321,7 +322,8 @@ def nginx_no_admission(scene: Scene) -> Answers:
         else:
             yield Gap(
                 one.object,
-                "It has no admission webhook, so wrong Ingresses are stored and met at the next sync",
+                "It has no admission webhook, so an Ingress with an annotation that is not allowed, or with "
+                "a host and path that another has, is stored and met at the next sync",
                 one.container.path,
                 evidence=("--validating-webhook: absent", f"image: {one.container.image}"),
                 fix=_OWN_CHART if _of_own_chart(one.object) else _BY_HAND,

@@ -35,6 +35,11 @@ _GATHERS = re.compile(
     r"logging|logs?-agent|jaeger|xray|x-ray|cadvisor|tetragon|zipkin|metrics|telemetry|monitoring",
     re.IGNORECASE,
 )
+_BUFFERS = re.compile(
+    r"fluent|beat(?![a-z])|logstash|promtail|vector|splunk|otel|opentelemetry|collector|alloy|logging|logs?-agent",
+    re.IGNORECASE,
+)
+"""Those of them that hold back what they cannot hand on."""
 _NODE_LOGS = {"/var/log", "/var/log/pods", "/var/log/containers", "/var/lib/docker/containers", "/"}
 _FEW_LINES = re.compile(
     r"secret|token|cert|tls|keytab|(?<![a-z])keys?(?![a-z])|credential|password|auth|config|env(?![a-z])|"
@@ -44,6 +49,7 @@ _FEW_LINES = re.compile(
 """Names of volumes for what is a few lines long."""
 _SCRATCH = "/tmp"  # noqa: S108 - a folder of a container, to compare with
 _LIMIT = "Set a memory limit somewhat above what it uses at its worst."
+_ABOVE_ITS_OWN = "Set a memory limit somewhat above the one at which its own watchdog ends it."
 
 
 def _unbound(scene: Scene, workload: Workload) -> list[Container]:
@@ -72,7 +78,8 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
     of the node (by their image: kube-proxy, Calico, Cilium and the like): for them a kill is as bad as a
     full node. The severity is medium for what gathers logs, metrics or traces of its node (by names, or by
     the folders of the node that it mounts) and for what gets traffic from outside, since its memory grows
-    with what comes in; else, and on nodes of the control plane only, it is low.
+    with what comes in; else, on nodes of the control plane only, and where a watchdog of its own ends it (a
+    table), it is low.
 
     Why it matters
     An agent that leaks, or that buffers since its target is away, grows on all nodes at the same time. With
@@ -100,20 +107,28 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
         elif any(to_fill_in(one.image) for one in unbound):
             yield NotApplicable(workload.object, "its image is still to be filled in")
         else:
-            names = ", ".join(f"`{one.name}`" for one in unbound)
-            edge = scene.exposed(workload, "edge")
-            gathers = any(_gathers(one) for one in unbound)
-            grows = not on_control_plane_only(workload) and (gathers or edge is not None)
-            way = f", and it gets {way_in(edge)}" if grows and edge is not None else ""
-            yield Gap(
-                workload.object,
-                f"Without a memory limit {names} may take the memory of {which_nodes(workload)}{way}",
-                (*unbound[0].path, "resources"),
-                evidence=tuple(f"{one.name}: resources.limits.memory: absent" for one in unbound),
-                fix="" if grows and gathers else _LIMIT,
-                severity=None if grows else Severity.LOW,
-                confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
-            )
+            yield _agent_gap(scene, workload, unbound)
+
+
+def _agent_gap(scene: Scene, workload: Workload, unbound: list[Container]) -> Gap:
+    names = ", ".join(f"`{one.name}`" for one in unbound)
+    edge = scene.exposed(workload, "edge")
+    guarded = all("guards-its-memory" in components.container_roles(one) for one in unbound)
+    gathers = any(_gathers(one) for one in unbound)
+    grows = not guarded and not on_control_plane_only(workload) and (gathers or edge is not None)
+    way = f", and it gets {way_in(edge)}" if grows and edge is not None else ""
+    buffers = any(_BUFFERS.search(f"{one.name} {components.bare_image(one.image)}") for one in unbound)
+    return Gap(
+        workload.object,
+        f"No memory limit holds {names}: on {which_nodes(workload)} only its own watchdog does"
+        if guarded
+        else f"Without a memory limit {names} may take the memory of {which_nodes(workload)}{way}",
+        (*unbound[0].path, "resources"),
+        evidence=tuple(f"{one.name}: resources.limits.memory: absent" for one in unbound),
+        fix=_ABOVE_ITS_OWN if guarded else "" if grows and gathers and buffers else _LIMIT,
+        severity=None if grows else Severity.LOW,
+        confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
+    )
 
 
 def _gathers(container: Container) -> bool:
@@ -391,14 +406,22 @@ def agent_cpu_limit(scene: Scene) -> Answers:
         limit = held[0].get("resources", "limits", "cpu")
         yield Gap(
             workload.object,
-            f"`{held[0].name}` is stopped when it has used {limit} of CPU in a "
-            "period, and the node's connections or names wait for it",
+            f"`{held[0].name}` is stopped for the rest of each period in which it has used up its {limit} of "
+            f"CPU, and {_waits(held[0])} wait for it",
             (*held[0].path, "resources", "limits", "cpu"),
             evidence=(
                 f"image: {held[0].image}",
                 f"resources.limits.cpu: {limit}",
             ),
         )
+
+
+def _waits(container: Container) -> str:
+    """What waits for an agent that is stopped; what the kernel carries goes on without it."""
+    if components.container_roles(container) & {"node-dns", "cluster-dns"}:
+        return "lookups of names"
+    announces = "speaker" in components.bare_image(container.image)
+    return "its announcements and answers" if announces else "new pods and new endpoints"
 
 
 CHECKS = (

@@ -208,8 +208,8 @@ def host_port_no_room(scene: Scene) -> Answers:
     No public incident with this very cause is known to us; the behaviour is documented.
 
     Fix
-    Set `maxSurge: 0` and `maxUnavailable: 1`, use a DaemonSet, or put a Service before the pods instead of a
-    port of the node.
+    Set `maxSurge: 0` and `maxUnavailable: 1`, use a DaemonSet, or leave the port of the node out: other pods
+    reach these at their own addresses, and who is outside by a Service.
 
     References
     - https://kubernetes.io/docs/concepts/configuration/overview/#services

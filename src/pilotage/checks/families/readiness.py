@@ -112,6 +112,8 @@ def _only_udp(container: Container) -> bool:
 
 def _among_members(scene: Scene, workload: Workload) -> str:
     """The fix where its pods wait for each other by names that only ready ones have; empty elsewhere."""
+    if (way := _discovery(scene, workload)) is not None:
+        return _BY_DISCOVERY.format(service=way.key)
     if workload.kind != "StatefulSet":
         return ""
     told = "\n".join(_told(workload))
@@ -132,8 +134,30 @@ def _among_members(scene: Scene, workload: Workload) -> str:
         return ""
     return (
         f"First {' and '.join(wanted)}: with a probe each pod else waits for others that have no name, or "
-        "are not started, before they are ready. Then add a readiness probe that asks what a request needs."
+        "are not started, before they are ready. Then add a readiness probe that asks the member itself (its "
+        "port, where it has no path for that), not the others."
     )
+
+
+_DISCOVERS = re.compile(r"DISCOVER|PEER|JOIN|SEED|MEMBER|UNICAST|CLUSTER_(?:HOST|SERVICE|NODES)")
+"""Names of variables by which a program is told where the others of its kind are."""
+_BY_DISCOVERY = (
+    "Let a readiness probe ask the process itself (its port, or a path that needs no other member): its pods "
+    "find each other through {service}, which leads to ready ones only. For a probe that asks more, give "
+    "them a headless Service of their own with `publishNotReadyAddresses: true` for that."
+)
+
+
+def _discovery(scene: Scene, workload: Workload) -> KubeObject | None:
+    """The Service by which its pods find each other, as a variable says; None for one that hides none."""
+    told = {
+        as_text(dig(item, "value"))
+        for container in workload.running
+        for item in as_list(container.data.get("env"))
+        if _DISCOVERS.search(as_text(dig(item, "name")))
+    }
+    found = (one for one in scene.services_of(workload) if one.name in told)
+    return next((one for one in found if one.spec.get("publishNotReadyAddresses") is not True), None)
 
 
 def _told(workload: Workload) -> Iterator[str]:

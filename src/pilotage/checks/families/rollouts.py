@@ -27,10 +27,10 @@ SCAP = "wikimedia-2018-06-26-deploy-tool-depooled-most-servers"
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 
 _KEPT = (
-    "One node at a time may have {held}. Where the program can replicate, let it (or an operator for it) run "
-    "two or more, each with a volume of its own; where several of it may share their files, put those on a "
-    "ReadWriteMany volume. Else keep the way back short: a class of volumes that other nodes and zones can "
-    "attach, a graceful end that frees the volume, and drains that are announced."
+    "One node at a time may have {held}. Where several of it may share their files, put those on a "
+    "ReadWriteMany volume; where the program can replicate, let it (or an operator for it) run two or more, "
+    "each with a volume of its own. Else keep the way back short: a class of volumes that other nodes and "
+    "zones can attach, a graceful end that frees the volume, and drains that are announced."
 )
 _IN_A_FOLDER = (
     "A pod on another node finds another folder there, or none. Put what lies in it where each node can read "
@@ -38,8 +38,8 @@ _IN_A_FOLDER = (
     "different nodes, with a PodDisruptionBudget."
 )
 _ELSEWHERE = (
-    "Its arguments name both. Where nothing else of worth lies on {held}, take an `emptyDir` in its place, "
-    "and run two replicas on different nodes, with a PodDisruptionBudget."
+    "Where nothing of worth lies on {held}, as it seems, take an `emptyDir` in its place, and run two "
+    "replicas on different nodes, with a PodDisruptionBudget."
 )
 
 _HELD = (
@@ -63,8 +63,8 @@ _MEMBERS = (
     "a discovery service counts it as one member more."
 )
 _ETCD = (
-    ", in `--initial-cluster` and `--initial-advertise-peer-urls`; where the image has a script that sets "
-    "those itself, start `etcd` in its place"
+    ", in `--name`, `--initial-cluster` and `--initial-advertise-peer-urls`; where the image has a script "
+    "that sets those itself, start `etcd` in its place"
 )
 
 
@@ -320,8 +320,8 @@ def _bound_to_its_node(scene: Scene, workload: Workload, exposure: Exposure) -> 
     held = lone.volume_of_one_node(scene, workload)
     if not held:
         return "", ""
-    if volumes.kept_elsewhere(workload, exposure):
-        told = f", and {held} binds it to one node, though its data lies in a database and an object store"
+    if elsewhere := volumes.kept_elsewhere(workload, exposure):
+        told = f", and {held} binds it to one node, though its data lies in {elsewhere}"
         return told, _ELSEWHERE.format(held=held)
     return f", and its files lie on {held}", _KEPT.format(held=held)
 

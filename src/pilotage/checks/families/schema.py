@@ -23,7 +23,8 @@ from pilotage.checks.model import (
 from pilotage.checks.placeholders import is_encrypted, is_unwritten, left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
-from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard
+from pilotage.checks.schema.gone_volumes import gone_volume
+from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard, weight
 from pilotage.checks.schema.places import Suggestion, suggest
 from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey
 from pilotage.checks.schema.walk import Fault, Rule
@@ -113,8 +114,9 @@ def unknown_field(scene: Scene) -> Answers:
     Compares every object with the published definitions of the Kubernetes version in mind (`--kubernetes`),
     and every custom resource with its CustomResourceDefinition, where the files or `--crds` hold it. Tells
     fields that the type does not have, with the nearest field that it has, or since which version it has
-    them. Fields that guard (probes, limits, deadlines, policies) are of high severity. In a cluster, which
-    keeps no such field, it reads the annotation of the last `kubectl apply`.
+    them. Fields that guard (probes, limits, deadlines, policies) are of high severity, those of volumes that
+    no kubelet mounts any more of low. In a cluster, which keeps no such field, it reads the annotation of the
+    last `kubectl apply`.
 
     Why it matters
     The API server drops what it does not know. kubectl has refused such objects since 1.27, but most other
@@ -165,28 +167,25 @@ def _are(count: int) -> str:
 
 def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -> Gap:
     fault, hint = same[0]
-    key, level = str(fault.path[-1]), fault.path[:-1]
-    instead = hint.spelling or hint.renamed
+    key = str(fault.path[-1])
+    gone = "" if look.custom else gone_volume(fault.path, minor)
     patch: Patch = ()
-    if hint.spelling and not look.object.live:
+    if hint.spelling and not look.object.live and not gone:
         patch = tuple(Operation("move", (*one.path[:-1], hint.spelling), source=one.path) for one, _ in same)
     return Gap(
         look.object,
         words.unknown(fault, hint, minor, len(same)),
         fault.path,
         evidence=words.evidence([one for one, _ in same]),
-        fix=f"Write `{instead}` instead of `{key}`." if instead else words.look_up(key, hint, look.object),
+        fix=gone or words.instead_of(key, hint, look.object),
         patch=patch,
-        severity=Severity.HIGH if hint.renamed else _weight(key, hint.spelling, level),
-        confidence=Confidence.HIGH if instead or not look.custom else Confidence.MEDIUM,
+        severity=Severity.LOW
+        if gone
+        else Severity.HIGH
+        if hint.renamed
+        else weight(fault.path, hint.spelling),
+        confidence=Confidence.HIGH if hint.spelling or hint.renamed or not look.custom else Confidence.MEDIUM,
     )
-
-
-def _weight(key: str, spelling: str, level: KeyPath) -> Severity:
-    if key.startswith(("x-", ".")):
-        return Severity.LOW
-    near = [part for part in level if isinstance(part, str)][-1:]
-    return Severity.HIGH if is_guard(key, spelling) or (near and is_guard(near[0])) else Severity.MEDIUM
 
 
 @check(

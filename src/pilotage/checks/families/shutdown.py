@@ -92,9 +92,17 @@ def _gone_anyway(scene: Scene, workload: Workload, exposure: Exposure) -> str:
     if lone.ends_first(scene, workload):
         return "its one pod ends before the next one starts, whatever it does on its way"
     program = lone.program_of(scene, workload, exposure)
-    if program is not None:
+    if program is not None and program.hookless:
         return f"{program.why}; see single-replica-edge"
     return lone.why_alone(scene, workload, exposure)
+
+
+def _mild(scene: Scene, workload: Workload, exposure: Exposure) -> bool:
+    """Whether few requests are at stake: people look at it, nothing rolls it, or it is one of one anyway."""
+    scale = scene.scale(workload)
+    one = scale is not None and scale.most == 1
+    alone = one and lone.program_of(scene, workload, exposure) is not None
+    return alone or lone.is_console(workload) or workload.kind in _ROLL_NOTHING
 
 
 @check(
@@ -113,14 +121,14 @@ def prestop_missing(scene: Scene) -> Answers:
     Looks for pods to which an Ingress, another route or a Service with a port outside of the cluster
     leads, and whose serving container has no preStop hook. Whether the program itself goes on serving
     after SIGTERM cannot be seen from outside, so the confidence is medium; for consoles, at which people
-    look, and for what no rollout replaces (a ReplicaSet by itself), the severity is low. Left out is one
-    pod that is gone before the next starts (one member of a StatefulSet, the pod of a
-    ReplicationController of one, one that a rollout takes away first, a program that works as one
-    instance only): a hook only makes that gap longer. So are controllers that look after other workloads,
-    and what serves until its grace period is over, since SIGTERM does not reach it or means nothing to
-    it: a program that `sh -c` starts without `exec` (as first process the shell ignores the signal), and
-    programs of a table, such as TensorFlow Serving. So is a container whose image the reader is to fill
-    in.
+    look, for what no rollout replaces (a ReplicaSet by itself), and for one pod of a program that works
+    alone unless it is set up for more (a table), the severity is low. Left out is one pod that is gone
+    before the next starts (one member of a StatefulSet, the pod of a ReplicationController of one, one
+    that a rollout takes away first, a program that works as one instance only): a hook only makes that
+    gap longer. So are controllers that look after other workloads, a container whose image the reader is
+    to fill in, and what serves until its grace period is over, since SIGTERM does not reach it or means
+    nothing to it: a program that `sh -c` starts without `exec` (as first process the shell ignores the
+    signal), and programs of a table, such as TensorFlow Serving.
 
     Why it matters
     When a pod is removed, SIGTERM and the removal of its endpoint happen at the same time. A balancer or a
@@ -163,7 +171,7 @@ def prestop_missing(scene: Scene) -> Answers:
                 "lifecycle.preStop: absent",
                 f"terminationGracePeriodSeconds: {workload.grace_seconds}",
             ),
-            severity=Severity.LOW if lone.is_console(workload) or workload.kind in _ROLL_NOTHING else None,
+            severity=Severity.LOW if _mild(scene, workload, exposure) else None,
             confidence=Confidence.MEDIUM,
             related=(exposure.object,),
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pilotage.checks.model import Severity
+from pilotage.checks.values import KeyPath
+
 GUARDS = frozenset(
     # Jobs
     "concurrencyPolicy startingDeadlineSeconds activeDeadlineSeconds backoffLimit "
@@ -43,3 +46,17 @@ WRITTEN_TO_HOLD = frozenset(
 def is_guard(*names: object) -> bool:
     """Whether any of some names is that of a field that guards."""
     return any(name in GUARDS for name in names)
+
+
+def weight(path: KeyPath, spelling: str) -> Severity:
+    """How much is lost with a field that is not read.
+
+    Args:
+        path: the way to it.
+        spelling: the field that was meant; empty where nobody knows.
+    """
+    key = str(path[-1])
+    if key.startswith(("x-", ".")):
+        return Severity.LOW
+    near = [part for part in path[:-1] if isinstance(part, str)][-1:]
+    return Severity.HIGH if is_guard(key, spelling) or (near and is_guard(near[0])) else Severity.MEDIUM

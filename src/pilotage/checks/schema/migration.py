@@ -289,12 +289,18 @@ def _storage_class(one: KubeObject) -> _Change:
         return _Change()
     told = f"its volumes come from the CSI driver `{row['driver']}` now, which has to be installed"
     only = as_map(row.get("only"))
-    refused = [
+    parameters = as_map(one.get("parameters"))
+    changed = [
         f"`{key}: {value}` becomes `{key}: {only[key.lower()]}`, the only one that it makes"
-        for key, value in as_map(one.get("parameters")).items()
+        for key, value in parameters.items()
         if as_text(value).lower() != as_text(only.get(key.lower(), value)).lower()
     ]
-    return _Change((told, *refused), None if refused else ())
+    refused = [
+        f"`parameters.{key}` goes, since it refuses that"
+        for key in parameters
+        if key.lower() in as_list(row.get("refused"))
+    ]
+    return _Change((told, *changed, *refused), None if changed or refused else ())
 
 
 @functools.cache

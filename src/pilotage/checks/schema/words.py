@@ -85,8 +85,10 @@ def unknown(fault: Fault, hint: Suggestion, minor: int, count: int) -> str:
     return f"{text}: it is dropped"
 
 
-def look_up(key: str, hint: Suggestion, one: KubeObject) -> str:
-    """What to do about a field of which nobody can say for sure what was meant."""
+def instead_of(key: str, hint: Suggestion, one: KubeObject) -> str:
+    """What to do about a field that the API does not have."""
+    if hint.spelling or hint.renamed:
+        return f"Write `{hint.spelling or hint.renamed}` instead of `{key}`."
     if hint.version:
         return (
             f"Write `apiVersion: {one.group}/{hint.version}`, and look what else differs between the "

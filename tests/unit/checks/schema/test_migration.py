@@ -236,8 +236,15 @@ def test_a_patch_makes_what_the_new_version_takes(
             "storage.k8s.io/v1beta1",
             "StorageClass",
             "storage.k8s.io/v1",
-            {"provisioner": "kubernetes.io/azure-disk", "parameters": {"kind": "Shared"}},
-            ("`disk.csi.azure.com` now, which has to be installed", "`kind: Shared` becomes `kind: managed`"),
+            {
+                "provisioner": "kubernetes.io/azure-disk",
+                "parameters": {"kind": "Shared", "storageAccount": "a"},
+            },
+            (
+                "`disk.csi.azure.com` now, which has to be installed",
+                "`kind: Shared` becomes `kind: managed`",
+                "`parameters.storageAccount` goes",
+            ),
         ),
         ("extensions/v1beta1", "Scale", "", {}, ("Do without it",)),
         ("apps/v1alpha1", "PetSet", "apps/v1 StatefulSet", {}, ("`kind: StatefulSet` of `apps/v1`",)),

@@ -112,7 +112,7 @@ def test_a_field_of_the_older_version() -> None:
 
 
 def volume(**parts: Any) -> dict[str, Any]:
-    spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "storageos": parts}
+    spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "flexVolume": parts}
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "prices"}, "spec": spec}
 
 
