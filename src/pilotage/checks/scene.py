@@ -331,12 +331,15 @@ class Scene:
         return service if as_text(service.spec.get("type")) in _OUTER_TYPES else None
 
     def exposures(self, workload: Workload) -> list[Exposure]:
-        """Every way by which requests reach a workload, those from outside first."""
+        """Every way by which requests reach a workload: from outside first, and of those in its own file."""
         self.asked.update(_WAYS_IN)
         known = self._exposures.get(id(workload.object))
         if known is None:
             order = ("edge", "webhook", "api", "service").index
-            known = sorted(self._find_exposures(workload), key=lambda one: order(one.by))
+            home = workload.object.file
+            known = sorted(
+                self._find_exposures(workload), key=lambda one: (order(one.by), one.object.file != home)
+            )
             self._exposures[id(workload.object)] = known
         return known
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pilotage.checks.objects import KubeObject
+from pilotage.checks.objects import Document, KubeObject, SourceFile
 from pilotage.checks.readers.files import read_text
 from pilotage.checks.routes import backends
 from pilotage.checks.scene import Scene
@@ -54,6 +54,20 @@ def test_from_an_ingress_to_the_pods() -> None:
     )
     assert [one.by for one in scene.exposures(web)] == ["edge", "service"]
     assert scene.exposed(worker) is None
+
+
+def test_of_the_ways_from_outside_the_one_in_its_own_file_comes_first() -> None:
+    own, other = SourceFile("own.yaml", ""), SourceFile("optional.yaml", "")
+    web, outside, route = deployment("web"), service("web", type="NodePort"), ingress("front", "web")
+    scene = Scene(
+        [
+            KubeObject(one.data, Document(file, 0, 0, 1))
+            for one, file in ((web, own), (outside, own), (route, other))
+        ]
+    )
+    exposure = scene.exposed(scene.workloads[0], "edge")
+    assert exposure is not None
+    assert exposure.object.key == "Service shop/web"
 
 
 @pytest.mark.parametrize(

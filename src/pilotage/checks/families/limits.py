@@ -229,7 +229,7 @@ def ns_no_default_limit(scene: Scene) -> Answers:
 
     Fix
     Add a LimitRange with a default memory limit to the namespace, and limits of their own to what needs
-    more.
+    more, or shares out the memory of its node by itself, as workers of Spark do.
 
     References
     - https://kubernetes.io/docs/concepts/policy/limit-range/
