@@ -26,6 +26,8 @@ class Repeating(dict[str, Any]):
 
 def flagged(value: Any) -> Any:
     """A document that holds such a mapping, so that each object in it tells."""
+    if isinstance(value, list):
+        return [flagged(item) for item in value]
     if not isinstance(value, dict):
         return value
     if isinstance(items := value.get("items"), list):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import json
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pilotage.checks.dialect import DialectError, load
+from pilotage.checks.json_text import JsonDocument, JsonValue, read_json
 from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
+from pilotage.checks.readers.lists import Divided, divided, items_of
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_map
 from pilotage.checks.yaml_blocks import Common
@@ -85,12 +85,34 @@ def _read_document(document: Document, into: Reading, *, asked: bool) -> None:
         line = document.line + text.count("\n", 0, bad.start())
         _report(document, into, (line, 0), (Trouble.BROKEN, "not UTF-8", True))
         return
+    if (parts := divided(document)) is not None and _read_items(parts, document, into):
+        return
     value = into.ahead.take(document, functools.partial(_value, common=into.common))
     if isinstance(value, DialectError):
         _report_broken(document, text, value, into, asked=asked)
         return
     into.documents += 1
     _take(value, document, into)
+
+
+def _read_items(parts: Divided, document: Document, into: Reading) -> bool:
+    """Reads a list item by item; False where it is to be read as a whole: items may need one another."""
+    parse = functools.partial(_value, common=into.common)
+    try:
+        frame = load(parts.frame)
+    except DialectError:
+        return False
+    if not isinstance(frame, dict) or "items" in frame:
+        return False
+    values = []
+    for one in parts.items:
+        value = into.ahead.take(one, parse)
+        if not isinstance(value, list) or len(value) != 1:
+            return False
+        values += value
+    into.documents += 1
+    _take({**frame, "items": values}, document, into, parts.items)
+    return True
 
 
 def _value(document: Document, common: Common | None) -> Any:
@@ -106,11 +128,12 @@ def _value(document: Document, common: Common | None) -> Any:
 def parse_ahead(files: Iterable[SourceFile], into: Reading) -> None:
     """Lets other processes begin to parse what is going to be read."""
     waiting = [
-        document
+        part
         for file in files
         if file.name.lower().endswith((".yaml", ".yml")) and file.text.lstrip()[:1] != "{"
         for document in documents(file)
         if _worth_parsing(document.text)
+        for part in items_of(document) or (document,)
     ]
     parse = functools.partial(_value, common=into.common)
     into.ahead.start(waiting, parse, whole=into.common is not None)
@@ -142,12 +165,12 @@ def _report(
     into.problems.append(Problem(Place(document.file.name, *at), message, trouble, grave))
 
 
-def _take(value: object, document: Document, into: Reading) -> None:
+def _take(value: object, document: Document, into: Reading, items: Sequence[Document] = ()) -> None:
     found = False
-    for kube_object in _objects(value, document, ()):
+    for kube_object in _objects(value, document, (), items):
         found = True
         if _TEMPLATE.search(kube_object.name) or _TEMPLATE.search(kube_object.kind):
-            line = document.position(("metadata", "name")).line
+            line = kube_object.place(("metadata", "name")).line
             message = "looks like an unrendered template: its name is a placeholder"
             _report(document, into, (line, 0), (Trouble.TEMPLATE, message, False))
             continue
@@ -156,7 +179,9 @@ def _take(value: object, document: Document, into: Reading) -> None:
         into.skipped[NOT_KUBERNETES] += 1
 
 
-def _objects(value: object, document: Document, prefix: tuple[str | int, ...]) -> Iterator[KubeObject]:
+def _objects(
+    value: object, document: Document, prefix: tuple[str | int, ...], apart: Sequence[Document] = ()
+) -> Iterator[KubeObject]:
     if not isinstance(value, dict):
         return
     kind, version = value.get("kind"), value.get("apiVersion")
@@ -164,8 +189,14 @@ def _objects(value: object, document: Document, prefix: tuple[str | int, ...]) -
         return
     items = value.get("items")
     if kind.endswith("List") and isinstance(items, list):
+        # The text of an item is JSON of this item, or YAML of a list of one.
+        within = () if apart and isinstance(apart[0], JsonDocument) else (0,)
         for place, item in enumerate(items):
-            yield from _objects(_with_kind(item, kind, version), document, (*prefix, "items", place))
+            whole = _with_kind(item, kind, version)
+            if apart:
+                yield from _objects(whole, apart[place], within)
+            else:
+                yield from _objects(whole, document, (*prefix, "items", place))
         return
     if isinstance(value.get("metadata"), dict) or kind in _WITHOUT_METADATA:
         yield KubeObject(value, document, prefix)
@@ -180,29 +211,41 @@ def _with_kind(item: object, kind: str, version: str) -> object:
 
 def _read_json(file: SourceFile, into: Reading) -> bool:
     """Reads a file of JSON values; False when it is something else, such as YAML in braces."""
-    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
-    values: list[tuple[Mapping[str, Any], int, int]] = []
+    text = file.text
+    values: list[JsonValue] = []
     at = 0
     try:
-        while (start := _next_value(file.text, at)) < len(file.text):
-            value, at = decoder.raw_decode(file.text, start)
-            values.append((as_map(value), start, at))
+        while (start := _next_value(text, at)) < len(text):
+            values.append(read_json(text, start, into.common))
+            at = values[-1].end
     except (ValueError, RecursionError):
         return False
-    line, counted = 1, 0
-    for found, start, end in values:
-        line += file.text.count("\n", counted, start)
-        counted = start
+    places = _Places(file, text)
+    for found in values:
         into.documents += 1
-        _take(found, Document(file, start, end, line), into)
+        document = places.document(found.start, found.end)
+        items = [places.document(one.start, one.end) for one in found.items]
+        _take(as_map(found.value), document, into, items)
     return True
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"JSON knows no {text}")
-    return number
+class _Places:
+    """Makes the documents of a file of JSON, one after the other, so that its lines are counted once."""
+
+    def __init__(self, file: SourceFile, text: str) -> None:
+        self.file = file
+        self.text = text
+        self.line, self.begin = 1, 0
+        self.counted = 0
+
+    def document(self, start: int, end: int) -> JsonDocument:
+        """What stands between two places."""
+        ends = self.text.count("\n", self.counted, start)
+        if ends:
+            self.line += ends
+            self.begin = self.text.rfind("\n", self.counted, start) + 1
+        self.counted = start
+        return JsonDocument(self.file, start, end, self.line, start - self.begin + 1)
 
 
 _BLANKS = re.compile(r"[\s\ufeff]*")
