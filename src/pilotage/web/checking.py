@@ -36,6 +36,7 @@ from pilotage.core.text import did_you_mean
 from pilotage.library.catalogue import Catalogue
 from pilotage.library.record import Lang
 from pilotage.library.stores.protocol import Audience
+from pilotage.web.wrapping import refuse_wrapped
 
 MOST_BYTES = 1024 * 1024
 """The longest text that is checked for somebody else; the command line has no limit."""
@@ -183,13 +184,15 @@ class Offer:
             seconds: how long it may take.
 
         Raises:
-            InvalidInput: the text is empty or too large, it took too long, or its own checks are wrong.
+            InvalidInput: the text is empty, too large or in a wrapper, it took too long, or its own checks
+                are wrong.
             UserError: own checks are not accepted here.
             Busy: others are being checked.
             UnknownTerm: a word of the selection means no check.
         """
         version = version_of(question.kubernetes)
         _measure(question.text)
+        refuse_wrapped(question.text)
         with room():
             # The clock starts here: waiting for the others is not this text's fault.
             listener = _deadline(seconds)

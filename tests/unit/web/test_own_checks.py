@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,18 @@ def test_agents_see_and_send_checks(catalogue: Catalogue, open_server: Settings)
     wrong = ask(server, "check_manifests", text=POD, own_checks=SENT.replace("endsWith", "endWith"))
     assert wrong.is_error
     assert "own_checks:8:34:" in text_of(wrong)
+
+
+def test_a_wrapper_is_answered_with_what_to_send(
+    client: TestClient, catalogue: Catalogue, open_server: Settings
+) -> None:
+    answer = client.post(RUN, json={"text": POD})
+    assert answer.status_code == 400
+    assert "what stands in its `text` is not read" in answer.json()["detail"]
+    assert "--data-binary" in answer.json()["hint"]
+    told = ask(make_server(open_server, catalogue), "check_manifests", text=json.dumps({"manifest": POD}))
+    assert told.is_error
+    assert "its `manifest` is not read" in text_of(told)
 
 
 def arguments_of(server: MCPServer, tool: str) -> set[str]:
