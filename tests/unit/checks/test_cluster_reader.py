@@ -22,7 +22,7 @@ from pilotage.checks.runner import run
 from pilotage.checks.scene import LATEST
 from pilotage.cli.main import run as pilotage
 from pilotage.core.errors import BadReply, InvalidInput, MissingExtra, NotFound, Refused, Unreachable
-from rig.fake_kube import FakeKube, dying, saying, stalling, usual_kinds
+from rig.fake_kube import FakeKube, busy, dying, saying, stalling, usual_kinds
 
 Ask = Callable[..., ClusterReading]
 CRONJOB: dict[str, Any] = {
@@ -167,6 +167,15 @@ def test_a_server_that_stalls_altogether_is_not_waited_for_kind_by_kind(fake: Fa
     fake.faults["*"] = lambda handler: handler.path.count("/") > 2 and stalling(handler)
     with pytest.raises(Unreachable, match="stalls"):
         ask(timeout=0.2)
+    lists = [path for _, path in fake.requests if "limit" in path]
+    assert len(lists) < len(listed_for(all_checks().values())) / 2
+
+
+def test_a_server_that_asks_for_long_pauses_is_not_asked_kind_by_kind(fake: FakeKube, ask: Ask) -> None:
+    refuse = busy(1000, "86400")
+    fake.faults["*"] = lambda handler: handler.path.count("/") > 2 and refuse(handler)
+    with pytest.raises(Unreachable, match="a pause of 86400 s"):
+        ask()
     lists = [path for _, path in fake.requests if "limit" in path]
     assert len(lists) < len(listed_for(all_checks().values())) / 2
 

@@ -28,7 +28,7 @@ from pilotage.core.errors import InvalidInput, NotFound
 
 _AT_ONCE = 4
 _MOST_STALLS = 3
-"""After more stalls than these with no answer between, the rest is not waited for."""
+"""After more stalls than these with no answer between, or pauses asked for, the rest is not waited for."""
 _CONTROLLED = ("ReplicaSet", "ReplicationController", "Job", "Pod")
 """Kinds that are made by others, in the order in which they may make each other."""
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -197,7 +197,7 @@ class _ClusterReader:
         if failure.reason is Reason.ABSENT:
             # Served a moment ago: the definition of the kind was just taken away.
             return
-        self.stalls += failure.reason is Reason.STALLED
+        self.stalls += failure.reason is Reason.STALLED or failure.retry_seconds is not None
         told = self.gone is not None
         if not told and (failure.reason in WHOLE_SERVER or self.stalls > _MOST_STALLS):
             self.gone = failure

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import math
 import re
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -33,7 +35,8 @@ MOST_BYTES = 256 * 2**20
 """A page larger than this is none: 500 objects of the largest size that the server keeps are smaller."""
 _CHUNK_BYTES = 2**18
 _TRIES = 4
-_LONGEST_PAUSE_SECONDS = 30.0
+MOST_PATIENCE_SECONDS = 30.0
+"""All pauses together that a server may ask for before it answers one request."""
 _RESTARTS = 2
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,80})", re.IGNORECASE)
 _GOOD = 200
@@ -101,11 +104,12 @@ class ReadOnlyApi:
             await self._session.close()
 
     async def get(self, path: str, *, accept: str = JSON, query: Mapping[str, str] | None = None) -> Any:
-        """One answer; a server that is busy or breaks off is asked again, as patiently as it wishes.
+        """One answer; a server that is busy or breaks off is asked again, after the pause that it wishes.
 
         Raises:
-            Failure: it brought nothing.
+            Failure: it brought nothing, or wishes for longer pauses than `MOST_PATIENCE_SECONDS`.
         """
+        left = MOST_PATIENCE_SECONDS
         for attempt in range(1, _TRIES + 1):
             try:
                 return await self._once(path, accept, query or {})
@@ -114,7 +118,10 @@ class ReadOnlyApi:
                 if not again or attempt == _TRIES:
                     raise
                 asked = failure.retry_seconds
-                wait = min(0.25 * 2**attempt if asked is None else asked, _LONGEST_PAUSE_SECONDS)
+                wait = 0.25 * 2**attempt if asked is None else asked
+                if wait > left:
+                    raise _too_patient(failure, wait) from failure
+                left -= wait
             await self._pause(wait)
         raise AssertionError("unreachable")
 
@@ -260,12 +267,32 @@ def _value(response: aiohttp.ClientResponse, body: bytes, path: str, server: str
 def _refused(response: aiohttp.ClientResponse, value: object, path: str) -> Failure:
     status = value if isinstance(value, dict) else {}
     failure = status_failure(response.status, str(status.get("message") or ""), path)
-    with contextlib.suppress(ValueError):
-        failure.retry_seconds = max(0.0, float(response.headers.get("Retry-After", "")))
+    failure.retry_seconds = _pause_asked(response.headers.get("Retry-After", ""))
     metadata = status.get("metadata")
     if isinstance(metadata, dict) and isinstance(token := metadata.get("continue"), str):
         failure.token = token
     return failure
+
+
+def _pause_asked(text: str) -> float | None:
+    """How long a server asks us to wait, in seconds or until a date; None where it says nothing of use."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            then = parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        seconds = then.timestamp() - time.time()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _too_patient(failure: Failure, seconds: float) -> Failure:
+    message = (
+        f"{failure.message}; it asks for a pause of {seconds:.0f} s, "
+        f"and no more than {MOST_PATIENCE_SECONDS:g} s are waited for one answer"
+    )
+    return Failure(failure.reason, message, failure.hint, retry_seconds=seconds)
 
 
 def _no_object(response: aiohttp.ClientResponse, body: bytes, path: str, server: str) -> Failure:

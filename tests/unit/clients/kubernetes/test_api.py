@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,15 +125,29 @@ def test_a_server_that_died_once_is_asked_again(fake: FakeKube) -> None:
     assert len(fake.requests) == 2
 
 
-def test_the_wait_is_the_servers_within_bounds(fake: FakeKube) -> None:
+def test_the_wait_is_the_servers(fake: FakeKube) -> None:
     waits: list[float] = []
-    fake.faults[PODS] = busy(1, "3")
-    assert ask(at(fake), waits=waits) == []
-    fake.faults[PODS] = busy(1, "86400")
-    assert ask(at(fake), waits=waits) == []
-    fake.faults[PODS] = busy(1, "soon")
-    assert ask(at(fake), waits=waits) == []
-    assert waits == [3.0, 30.0, 0.5]
+    for said in ("3", "soon", "nan", "Tue, 01 Jan 2019 00:00:00 GMT"):
+        fake.faults[PODS] = busy(1, said)
+        assert ask(at(fake), waits=waits) == []
+    assert waits == [3.0, 0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "waited"), [("86400", []), ("20", [20.0]), ("Fri, 01 Jan 2988 00:00:00 GMT", [])]
+)
+def test_a_server_that_wishes_to_be_left_alone_for_long_is_not_waited_for(
+    fake: FakeKube, said: str, waited: list[float]
+) -> None:
+    waits: list[float] = []
+    fake.faults[PODS] = busy(100, said)
+    failure = ask(at(fake), waits=waits)
+    assert waits == waited
+    assert failure.reason is Reason.BUSY
+    asked = said if said.isdigit() else r"\d{11}"
+    assert re.search(
+        rf"429 for .* it asks for a pause of {asked} s, and no more than 30 s are waited", failure.message
+    )
 
 
 def test_one_that_stays_busy_is_given_up(fake: FakeKube) -> None:
