@@ -128,6 +128,10 @@ def _installed_in(scene: Scene, namespace: str, origin: KubeObject) -> bool:
             for one in scene.of(*_INSTALL)
             if one.kind != "Application" or one.group == "argoproj.io"
         ]
+        # By such a group operators are told to install something: `operator.knative.dev`.
+        _INSTALLERS[scene] += [
+            (one.namespace, one) for one in scene.objects if one.group.startswith("operator.")
+        ]
     return any(
         into == namespace and (into not in SHARED or scene.index.belong(origin, one))
         for into, one in _INSTALLERS[scene]
@@ -199,11 +203,19 @@ def together(scene: Scene, one: KubeObject, other: KubeObject) -> bool:
     """Whether two objects are surely meant to be in one cluster, and not variants of one example."""
     if scene.live or one.file == other.file:
         return True
-    if (one.namespace, one.name) == (other.namespace, other.name):
+    if (one.namespace, one.name) == (other.namespace, other.name) or _rendered_twice(one, other):
         return False
     if _kept_with(one) == _kept_with(other):
         return bool(one.application) or folder_of(one) not in scene.index.choices
     return bool(one.namespace and other.namespace and not {one.namespace, other.namespace} <= SHARED)
+
+
+def _rendered_twice(one: KubeObject, other: KubeObject) -> bool:
+    """Whether two objects are one manifest of a base, rendered for two environments."""
+    if one.document is None or other.document is None or one.document.file.origin is None:
+        return False
+    mine, theirs = one.document, other.document
+    return (mine.file.shown, mine.start) == (theirs.file.shown, theirs.start)
 
 
 def _kept_with(one: KubeObject) -> str:

@@ -10,11 +10,11 @@ _TRIED_IN = frozenset("dev develop development e2e hack k3d kind local minikube 
 _TRIED = frozenset("dev development minikube kind".split())
 """Environments in which people try things: folders, and words of a file's name."""
 _SHOWN = frozenset(
-    "cookbook cookbooks demo demos example examples lesson lessons playground playgrounds quickstart "
-    "quickstarts sample samples tutorial tutorials workshop workshops".split()
+    "cookbook cookbooks demo demos example examples experiment experiments lesson lessons playground "
+    "playgrounds poc quickstart quickstarts sample samples tutorial tutorials workshop workshops".split()
 )
 """Words of folders and files for what is shown to somebody."""
-_TAKEN_OUT = frozenset("archived deprecated disabled obsolete unused".split())
+_TAKEN_OUT = frozenset("archived deprecated disabled obsolete superseded unused".split())
 """Words of folders; of a file `disabled` says what it is about."""
 _FOLDERS = frozenset(
     "archive archives attic benchmark benchmarks exercises getting-started graveyard hands-on legacy old "

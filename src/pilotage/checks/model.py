@@ -188,7 +188,7 @@ class Check:
         look: the generator.
         family: name of its module.
         uses: kinds that it takes into account where they are; one that is not readable is told as well.
-        unused_severity: the most that it is in what nobody relies on; None means no difference.
+        breaks: whether it is as bad in what nobody relies on.
     """
 
     id: str
@@ -202,7 +202,7 @@ class Check:
     look: Callable[[Scene], Answers]
     family: str
     uses: tuple[str, ...] = ()
-    unused_severity: Severity | None = None
+    breaks: bool = False
 
     @property
     def own(self) -> bool:
@@ -275,7 +275,7 @@ def check(  # noqa: PLR0913 - as many as a check has properties
             written=lambda: read_page(inspect.getdoc(look) or "", id),
             look=look,
             family=look.__module__.rpartition(".")[2],
-            unused_severity=None if breaks else chart_severity or severity.lowered(),
+            breaks=breaks,
         )
 
     return made

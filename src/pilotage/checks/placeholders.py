@@ -22,7 +22,7 @@ _INSIDE = re.compile(r"@@?[A-Za-z][\w.-]*@@?(?![\w.-])|%%?[A-Za-z_]\w*%%?|<[A-Za
 """The same in the midst of a text: `app:@tag@`, `%REPLICAS%`, `registry/<name>`."""
 _WORDS = (
     r"place-?holder|(?:change|replace)[-_ ]?(?:me|this)|fill[-_ ]?(?:me|this|in)|to be (?:filled|replaced)|"
-    r"fix[-_ ]?me|tbd"
+    r"fix[-_ ]?me|tbd|auto(?:matic(?:ally)?)?[-_ ]replaced?"
 )
 _SAYS_SO = re.compile(rf"(?:^|[^a-z])(?:{_WORDS})(?:$|[^a-z])", re.IGNORECASE)
 _REMARK = re.compile(

@@ -24,6 +24,7 @@ _SMALL_IMAGES = frozenset(
 _ONE_LINER = re.compile(r"\bbpi\(|^\s*(?:import \w+;\s*)?print\(")
 """The Job of Kubernetes' own documentation, which works out pi, and programs that print a line."""
 _SPLIT = re.compile(r"\s*(?:[;\n]|&&?|\|\|?|\bdo\b|\bthen\b|\$\(|`)\s*")
+_QUOTED = re.compile(r"'[^']*'")
 _VARIABLES = re.compile(r"^(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S*)\s*|!\s+)+")
 _MIGRATES = re.compile(
     r"(?<![a-z])(?:migrat(?:e|es|ion|ions|or)|db[:_-](?:init|setup|seed|create)|init[-_]?db|alembic|flyway|"
@@ -53,7 +54,8 @@ def does_little(workload: Workload, container: Container) -> bool:
 def _only_small(words: list[str]) -> bool:
     if words[0].rpartition("/")[2] not in _SHELLS:
         return words[0].rpartition("/")[2] in _SMALL
-    script = words[-1] if len(words) > 1 else ""
+    # What stands in quotes is data: a filter of jq, a text to print.
+    script = _QUOTED.sub("''", words[-1]) if len(words) > 1 else ""
     parts = [_VARIABLES.sub("", part) for part in _SPLIT.split(script)]
     begins = [part.split()[0].strip("\"'()").rpartition("/")[2] for part in parts if part.strip("\"'() \\{}")]
     return len(words) > 1 and all(one in _SMALL or not re.match(r"[A-Za-z[:]", one) for one in begins)

@@ -51,6 +51,8 @@ def test_for_development(name: str) -> None:
         "apps/legacy/web.yaml",
         "apps/web-disabled/web.yaml",
         "book/chapter-03/web.yaml",
+        "video/experiments/web.yaml",
+        "ingress/superseded--nginx/web.yaml",
         "tests/web.yaml",
     ],
 )
@@ -121,6 +123,23 @@ spec:
       volumes: [{name: data, emptyDir: {medium: Memory}}]
       containers: [{name: load, image: "example.com/load:1", volumeMounts: [{name: data, mountPath: /data}]}]
 """
+EDGE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers: [{name: web, image: "example.com/web:1", ports: [{containerPort: 80}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {type: NodePort, selector: {app: web}, ports: [{port: 80}]}
+"""
 
 
 def test_an_example_is_milder_and_what_the_api_ignores_is_not(
@@ -128,9 +147,12 @@ def test_an_example_is_milder_and_what_the_api_ignores_is_not(
 ) -> None:
     for folder in ("deploy", "examples"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "all.yaml").write_text(f"{CRON}---\n{JOB}")
+        (tmp_path / folder / "all.yaml").write_text(f"{CRON}---\n{JOB}---\n{EDGE}")
     monkeypatch.chdir(tmp_path)
-    checks = {one: all_checks()[one] for one in ("cron-policy-misplaced", "memory-volume-unbounded")}
+    checks = {
+        one: all_checks()[one]
+        for one in ("cron-policy-misplaced", "memory-volume-unbounded", "grace-too-short")
+    }
 
     def told(*paths: str) -> dict[tuple[str, str], Severity]:
         reading = read_paths(paths)
@@ -142,4 +164,7 @@ def test_an_example_is_milder_and_what_the_api_ignores_is_not(
     assert found["cron-policy-misplaced", "deploy/all.yaml"] is Severity.CRITICAL
     assert found["memory-volume-unbounded", "deploy/all.yaml"] is Severity.MEDIUM
     assert found["memory-volume-unbounded", "examples/all.yaml"] is Severity.LOW
+    # One step below what was found there, which may be less than the check's own.
+    assert found["grace-too-short", "deploy/all.yaml"] is Severity.MEDIUM
+    assert found["grace-too-short", "examples/all.yaml"] is Severity.LOW
     assert told("examples")["memory-volume-unbounded", "examples/all.yaml"] is Severity.MEDIUM

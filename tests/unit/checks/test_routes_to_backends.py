@@ -10,8 +10,11 @@ from pilotage.checks.absence import surely_absent, together
 from pilotage.checks.families.ingress_classes import ingress_class_unknown
 from pilotage.checks.families.routes_to_backends import route_backend_missing, route_parent_missing
 from pilotage.checks.model import Confidence, Gap, Pass, Severity, Unknown
-from pilotage.checks.objects import KubeObject
+from pilotage.checks.objects import KubeObject, SourceFile
 from pilotage.checks.readers.files import read_text
+from pilotage.checks.readers.kustomize import FileOrigin
+from pilotage.checks.readers.manifests import ManifestReader
+from pilotage.checks.readers.reading import Reading
 from pilotage.checks.scene import Scene
 
 
@@ -108,6 +111,21 @@ def test_without_a_namespace_nearly_the_name_in_the_folder_is_a_sign() -> None:
 def test_live_a_kind_that_cannot_be_read_is_not_absent() -> None:
     scene = Scene([ingress("web")], live=True, blind={"Service": "forbidden"})
     assert not surely_absent(scene, "Service", "web", ingress("web"))
+
+
+def test_two_renderings_of_one_manifest_are_for_two_environments() -> None:
+    uat = rendered("uat", "base/web.yaml")
+    assert not together(Scene(), uat, rendered("prod", "base/web.yaml"))
+    assert together(Scene(), uat, rendered("prod", "other/web.yaml"))
+
+
+def rendered(overlay: str, origin: str) -> KubeObject:
+    """An Ingress of a base as an overlay has it."""
+    text = ROUTE.format(name=overlay, more=f", namespace: shop-{overlay}")
+    file = SourceFile(f"{overlay}/{origin}", text, origin=FileOrigin(origin), application=overlay)
+    into = Reading()
+    ManifestReader().read(file, into, asked=False)
+    return into.objects[0]
 
 
 def test_which_objects_are_meant_for_one_cluster() -> None:

@@ -66,7 +66,9 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
     """
     What it does
     Looks for workloads with an autoscaler whose manifest states `spec.replicas`. In a cluster the field is
-    always there; the annotation of the last `kubectl apply` is read instead, where there is one.
+    always there; the annotation of the last `kubectl apply` is read instead, where there is one. Where an
+    Application of Argo CD in the files leaves the number alone (`ignoreDifferences` and
+    `RespectIgnoreDifferences`), nothing is said.
 
     Why it matters
     Each apply sets the number back, in the middle of the highest load too: pods are removed at once and the
@@ -94,6 +96,10 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
         told.add(id(workload))
         stated, known = _applied_replicas(one) if scene.live else (workload.stated_replicas, True)
         least = as_int(scaler.spec.get("minReplicaCount" if scaler.kind == "ScaledObject" else "minReplicas"))
+        left_alone = _left_alone(scene, one) if stated is not None else None
+        if left_alone:
+            yield NotApplicable(one, "Argo CD leaves the number alone")
+            continue
         if stated is None:
             why = "a cluster does not tell whether a manifest states the number"
             yield Pass(one) if known else NotApplicable(one, why)
@@ -104,9 +110,35 @@ def hpa_vs_replicas(scene: Scene) -> Answers:
             ("spec", "replicas"),
             evidence=(f"spec.replicas: {stated}", f"{scaler.key}: least {least if least is not None else 1}"),
             patch=() if scene.live else (Operation("remove", ("spec", "replicas")),),
-            severity=None if scene.exposed(workload) else Severity.LOW,
+            fix=_RESPECT if left_alone is False else "",
+            severity=None if scene.exposed(workload) and left_alone is None else Severity.LOW,
             related=(scaler,),
         )
+
+
+_RESPECT = (
+    "Argo CD is told not to compare the number, but still writes it with each sync of another change: add "
+    "`RespectIgnoreDifferences=true` to its `syncOptions`, or leave `spec.replicas` out."
+)
+
+
+def _left_alone(scene: Scene, one: KubeObject) -> bool | None:
+    """Whether an Application of Argo CD leaves the number alone for good; None where none is told to."""
+    found = [
+        "RespectIgnoreDifferences=true" in as_list(dig(spec, "syncPolicy", "syncOptions"))
+        for application in scene.of("Application", "ApplicationSet")
+        if application.group == "argoproj.io"
+        for spec in (as_map(dig(application.spec, "template", "spec")) or application.spec,)
+        if as_text(dig(spec, "destination", "namespace")) in {"", one.namespace}
+        if any(_ignores_number(item, one) for item in as_list(spec.get("ignoreDifferences")))
+    ]
+    return all(found) if found else None
+
+
+def _ignores_number(item: object, one: KubeObject) -> bool:
+    named = as_text(dig(item, "kind")) in {"*", one.kind} and as_text(dig(item, "name")) in {"", one.name}
+    paths = (*as_list(dig(item, "jsonPointers")), *as_list(dig(item, "jqPathExpressions")))
+    return named and any(path in {"/spec/replicas", ".spec.replicas"} for path in paths)
 
 
 def _applied_replicas(one: KubeObject) -> tuple[int | None, bool]:

@@ -148,6 +148,10 @@ def coredns_cache_thin(scene: Scene) -> Answers:
                 yield fault
 
 
+def _keeps_no_denial(disable: Entry) -> bool:
+    return disable.args[:1] == ("denial",) and (len(disable.args) == 1 or "." in disable.args[1:])
+
+
 def _of_one_pod(block: ServerBlock) -> bool:
     """Whether it listens on the loopback only, so that nobody asks it but the pod that it runs in."""
     at = [word for bind in block.all("bind") for word in bind.args]
@@ -158,7 +162,8 @@ def _cache_fault(block: ServerBlock, cache: Entry | None, corefile: Corefile) ->
     if cache is None:
         message = "No answer is cached: each query of each pod is worked on again"
         return Gap(block, message, ("cache",), evidence=("cache: absent",))
-    if any(one.name == "disable" and "denial" in one.args for one in cache.items):
+    # Of the cluster's own zone the plugin that answers holds everything in memory, and no upstream is asked.
+    if any(one.name == "disable" and _keeps_no_denial(one) for one in cache.items):
         message = "Answers that a name does not exist are not cached: a missing name is asked for each time"
         return Gap(block, message, ("cache", "disable"), evidence=("cache: disable denial",))
     everything = any(one.args[:1] == (".",) for one in block.all("forward"))
@@ -202,7 +207,8 @@ def coredns_single_upstream(scene: Scene) -> Answers:
     What it does
     Looks for `forward .` with a single address. Link-local addresses and those that end in `.2`, which
     clouds use for a resolver of many hosts, or in `.0.10`, which is by custom the Service of cluster DNS, are
-    left out. So are the cache on a node, whose upstream is cluster DNS, and a server for one pod.
+    left out. So are the cache on a node, whose upstream is cluster DNS, and a server for one pod. Where it
+    is a zone of its own that is handed on (`example.org { forward . 10.0.0.10 }`), the severity is low.
 
     Why it matters
     When that server is away or slow, no name outside of the cluster resolves: no database, no queue, no API
@@ -238,11 +244,17 @@ def coredns_single_upstream(scene: Scene) -> Answers:
                 else:
                     yield Gap(
                         block,
-                        f"Every name outside of the cluster is asked of {to[0]} alone",
+                        f"Every name {_of_which(block)} is asked of {to[0]} alone",
                         ("forward", number),
                         evidence=(f"forward {' '.join(forward.args)}",),
+                        severity=None if "." in block.zones else Severity.LOW,
                         confidence=Confidence.MEDIUM,
                     )
+
+
+def _of_which(block: ServerBlock) -> str:
+    """The names that a server block hands on, in words."""
+    return "outside of the cluster" if "." in block.zones else f"of {', '.join(block.zones)}"
 
 
 @check(

@@ -24,6 +24,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.routes import Backend
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
@@ -233,6 +234,8 @@ def _parent(scene: Scene, route: KubeObject, position: int) -> Answer:
             confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,
         )
     why = _refusal(scene, route, as_map(route.get(*path)), gateway)
+    if not why and any(to_fill_in(one) for one in as_list(route.spec.get("hostnames"))):
+        return Unknown("its host names are still to be filled in", route, ("spec", "hostnames"))
     if not why:
         return Pass(route)
     return Gap(
@@ -265,6 +268,8 @@ def _refusal(
         return f"its listeners take no route of namespace {route.namespace}"
     wanted = [one for one in as_list(route.spec.get("hostnames")) if isinstance(one, str)]
     offered = [as_text(one.get("hostname")) for one in near]
+    if any(to_fill_in(one) for one in (*wanted, *offered)):
+        return ""
     if wanted and not any(_overlap(one, other) for one in wanted for other in offered):
         return f"no listener serves {', '.join(wanted)}"
     return ""

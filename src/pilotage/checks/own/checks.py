@@ -88,7 +88,7 @@ def check_of(own: OwnCheck, evaluator: Evaluator) -> Check:
         written=lambda: _page(own),
         look=look,
         family=OWN,
-        unused_severity=stated.chart_severity,
+        breaks=stated.chart_severity is None,
     )
 
 
