@@ -196,8 +196,8 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
     gone = _gone().get(components.bare_image(first.image).removeprefix("docker.io/"))
     if gone is not None:
         message = (
-            f"`{first.image}` has been off Docker Hub since {gone['since']}: a node that lacks a copy cannot "
-            f"start it, and {why}"
+            f"`{first.image}` has been off Docker Hub since {gone['since']}, so that no node can pull it, "
+            f"and {why}"
         )
         fix = f"Name a release where it can be had: {gone['instead']}, or better a copy of your own."
     else:

@@ -103,7 +103,7 @@ def _single_gap(scene: Scene, hooks: list[Webhook], workload: Workload, least: i
             *((alone,) if alone else ()),
             *(f"{hook.object.key}: {hook.name} has failurePolicy Fail" for hook in hooks),
         ),
-        fix=lone.fix_of_one(scene, workload, _OPEN),
+        fix=lone.fix_of_one(scene, workload, _OPEN_OWN if own else _OPEN),
         severity=Severity.LOW if own else _severity(pods=pods, alone=bool(alone)),
         related=tuple({id(hook.object): hook.object for hook in hooks}.values()),
     )
@@ -119,6 +119,11 @@ _OPEN = (
     "Narrow the rules to what has to be asked, and set `failurePolicy: Ignore` where a wrong object does "
     "less harm than none."
 )
+_OPEN_OWN = (
+    "Set `failurePolicy: Ignore` where a wrong object does less harm than none, or have a second Deployment "
+    "answer the webhook alone, where the program can do that."
+)
+"""Where it is asked about kinds of its own, there is nothing to narrow."""
 
 
 @check(
