@@ -125,8 +125,14 @@ def _value(document: Document, common: Common | None) -> Any:
         return error
 
 
-def parse_ahead(files: Iterable[SourceFile], into: Reading) -> None:
-    """Lets other processes begin to parse what is going to be read."""
+def parse_ahead(files: Iterable[SourceFile], into: Reading, *, busy: bool = False) -> None:
+    """Lets other processes begin to parse what is going to be read.
+
+    Args:
+        files: what is going to be read.
+        into: where it goes.
+        busy: whether this process does something else first.
+    """
     waiting = [
         part
         for file in files
@@ -136,7 +142,7 @@ def parse_ahead(files: Iterable[SourceFile], into: Reading) -> None:
         for part in items_of(document) or (document,)
     ]
     parse = functools.partial(_value, common=into.common)
-    into.ahead.start(waiting, parse, whole=into.common is not None)
+    into.ahead.start(waiting, parse, whole=into.common is not None, busy=busy)
 
 
 def _worth_parsing(text: str) -> bool:

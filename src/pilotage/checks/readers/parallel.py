@@ -21,6 +21,8 @@ WORTH_IT = 300_000
 _MOST_HELPERS = 3
 _CHUNK = 200_000
 """Characters whose values a helper holds at a time."""
+_HEAD_START = 1_000_000
+"""Characters that a helper parses while this process is busy with something else."""
 
 Parse = Callable[[Document], Any]
 
@@ -33,7 +35,13 @@ class Ahead:
         self._values: dict[tuple[int, int], Any] = {}
 
     def start(
-        self, documents: Sequence[Document], parse: Parse, helpers: int | None = None, *, whole: bool = False
+        self,
+        documents: Sequence[Document],
+        parse: Parse,
+        helpers: int | None = None,
+        *,
+        whole: bool = False,
+        busy: bool = False,
     ) -> None:
         """Gives the end of a list of documents to helpers; does nothing where that is not worth it.
 
@@ -42,11 +50,12 @@ class Ahead:
             parse: makes the value of one; must not raise for what is merely wrong.
             helpers: how many; by default one for each further core.
             whole: whether each hands over all in one piece, in which what is common stays so.
+            busy: whether this process has something else to do first, so that helpers take more.
         """
         helpers = _helpers() if helpers is None else helpers
         if not helpers or sum(one.end - one.start for one in documents) < WORTH_IT:
             return
-        for part in _parts(documents, helpers + 1)[1:]:
+        for part in _parts(documents, helpers, _HEAD_START if busy else 0):
             share = _Share([part] if whole else list(_chunks(part)), parse)
             self._shares.update(dict.fromkeys(map(_key, part), share))
 
@@ -122,13 +131,21 @@ def _key(document: Document) -> tuple[int, int]:
     return id(document.file), document.start
 
 
-def _parts(documents: Sequence[Document], number: int) -> list[Sequence[Document]]:
-    """Parts of about equal length in the order of the documents."""
+def _parts(documents: Sequence[Document], helpers: int, ahead: int) -> list[Sequence[Document]]:
+    """What each helper parses: parts of about equal length, behind what is left to this process.
+
+    Args:
+        documents: all, in their order.
+        helpers: how many there are.
+        ahead: characters that each parses while this process does something else.
+    """
     ends = list(accumulate(one.end - one.start for one in documents))
-    parts: list[list[Document]] = [[] for _ in range(number)]
+    here = max((ends[-1] - ahead * helpers) // (helpers + 1), 0)
+    parts: list[list[Document]] = [[] for _ in range(helpers)]
     for one, end in zip(documents, ends, strict=True):
-        parts[min(number * (end - 1) // max(ends[-1], 1), number - 1)].append(one)
-    return [part for part in parts if part] or [[]]
+        if end > here:
+            parts[helpers * (end - here - 1) // (ends[-1] - here)].append(one)
+    return [part for part in parts if part]
 
 
 def _chunks(documents: Sequence[Document]) -> Iterator[list[Document]]:

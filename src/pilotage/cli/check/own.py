@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from pilotage.checks.model import Check
-from pilotage.checks.registry import all_checks
 from pilotage.checks.rules.toml_file import HouseRules, find_file, read_house_rules
 
 _KEPT = "pilotage.checks"
@@ -108,6 +107,8 @@ def known_checks(ground: Ground) -> Mapping[str, Check]:
 
 
 def _with_own(paths: Sequence[Path]) -> Mapping[str, Check]:
+    from pilotage.checks.registry import all_checks  # noqa: PLC0415 - other processes read files meanwhile
+
     if not paths:
         return all_checks()
     from pilotage.checks.own.checks import own_checks  # noqa: PLC0415 - most runs have none and need not pay
