@@ -6,8 +6,9 @@ import os
 import weakref
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from difflib import get_close_matches
+
+import msgspec
 
 from pilotage.checks import workloads
 from pilotage.checks.index import SHARED
@@ -19,12 +20,11 @@ _ALIKE = 0.8
 _SYSTEM = {"kube-system", "kube-public", "istio-system"}
 
 
-@dataclass
-class _Kept:
+class _Kept(msgspec.Struct):
     """Where objects of one kind are kept."""
 
-    namespaces: set[str] = field(default_factory=set)
-    folders: set[tuple[str, str]] = field(default_factory=set)
+    namespaces: set[str] = msgspec.field(default_factory=set)
+    folders: set[tuple[str, str]] = msgspec.field(default_factory=set)
 
 
 _MAKERS: weakref.WeakKeyDictionary[Scene, dict[str, list[KubeObject]]] = weakref.WeakKeyDictionary()

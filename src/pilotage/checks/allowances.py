@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
+
+import msgspec
 
 from pilotage.checks.index import SHARED
 from pilotage.checks.objects import KubeObject
@@ -25,8 +26,7 @@ RESOURCES = {
 """Keys of `spec.hard` that pods use up, as (requests | limits | pods, resource)."""
 
 
-@dataclass(frozen=True)
-class Quota:
+class Quota(msgspec.Struct, frozen=True):
     """One bound of a ResourceQuota.
 
     Attributes:

@@ -11,7 +11,8 @@ import errno
 import os
 import tempfile
 import weakref
-from dataclasses import dataclass
+
+import msgspec
 
 
 class Shelf:
@@ -48,8 +49,7 @@ class Shelf:
         return self._file.read(size)
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
+class Aside(msgspec.Struct, frozen=True):
     """A text on a shelf.
 
     Attributes:

@@ -10,8 +10,9 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+import msgspec
 
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]{1,200000})-----END CERTIFICATE-----")
 _SEQUENCE, _UTC_TIME, _GENERALIZED_TIME, _OID, _OCTETS = 0x30, 0x17, 0x18, 0x06, 0x04
@@ -25,8 +26,7 @@ class NotACertificate(ValueError):
     """The bytes are no X.509 certificate."""
 
 
-@dataclass(frozen=True)
-class Certificate:
+class Certificate(msgspec.Struct, frozen=True):
     """A certificate.
 
     Attributes:
@@ -63,8 +63,7 @@ def first_in_pem(text: str) -> Certificate:
         raise NotACertificate(str(error)) from error
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(msgspec.Struct, frozen=True):
     tag: int
     body: bytes
 

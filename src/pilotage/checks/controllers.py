@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from pilotage.checks.classes import class_of
 from pilotage.checks.components import bare_image, image_tag
@@ -45,8 +46,7 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Controller:
+class Controller(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A workload that takes in traffic for others.
 
     Attributes:

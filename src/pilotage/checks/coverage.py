@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+import msgspec
 import yaml
 
 FILE = "without_check.yaml"
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(msgspec.Struct, frozen=True):
     """Why an incident has no check.
 
     Attributes:

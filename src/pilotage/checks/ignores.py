@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.model import Gap
 from pilotage.checks.objects import KubeObject, Place, SourceFile, Subject
@@ -20,8 +21,7 @@ _COMMENT = re.compile(r"#\s*pilotage:\s*ignore\[([^\]\n]*)\]([^\n]*)")
 _BLANK = re.compile(r"\s*(?:#|---|$)")
 
 
-@dataclass(eq=False)
-class Ignore:
+class Ignore(msgspec.Struct, eq=False):
     """One decision.
 
     Attributes:
@@ -37,8 +37,7 @@ class Ignore:
     used: bool = False
 
 
-@dataclass(frozen=True)
-class IdleIgnore:
+class IdleIgnore(msgspec.Struct, frozen=True):
     """A decision that does nothing.
 
     Attributes:

@@ -7,8 +7,9 @@ import enum
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
+
+import msgspec
 
 from pilotage.checks.dialect import load
 from pilotage.checks.values import as_list, as_map, as_text, duration
@@ -31,16 +32,14 @@ class Standing(enum.Enum):
     GONE = enum.auto()
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """From which minor version on, and until which; None means unbounded."""
 
     since: tuple[int, int] | None
     until: tuple[int, int] | None
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """What one controller knows.
 
     Attributes:
@@ -117,8 +116,7 @@ def known_by(product: str) -> Known | None:
     )
 
 
-@dataclass(frozen=True)
-class Default:
+class Default(msgspec.Struct, frozen=True):
     """What a controller does where nothing is written.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.objects import KubeObject
@@ -15,8 +16,7 @@ _KIND = "KubeletConfiguration"
 _LONGEST = 100_000
 
 
-@dataclass(frozen=True)
-class KubeletConfiguration:
+class KubeletConfiguration(msgspec.Struct, frozen=True):
     """What kubelets are told.
 
     Attributes:

@@ -6,9 +6,10 @@ import functools
 import re
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
+
+import msgspec
 
 from pilotage.checks import components
 from pilotage.checks.accounts import Agreement, account_of, agreement
@@ -38,8 +39,7 @@ USES = ("ClusterRole", "ClusterRoleBinding", "ConfigMap", "PersistentVolumeClaim
 """The kinds that tell it, for the checks that ask."""
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(msgspec.Struct, frozen=True):
     """A row of `data/one_instance.yaml`.
 
     Attributes:

@@ -12,8 +12,9 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from pilotage.checks.objects import Place, Subject
 from pilotage.checks.values import KeyPath, pointer
@@ -51,8 +52,7 @@ class Confidence(enum.StrEnum):
     LOW = "low"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     """One step of a patch, as in RFC 6902.
 
     Attributes:
@@ -82,8 +82,7 @@ Patch = tuple[Operation, ...]
 """A change of one object that mends it without anybody having to think."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(msgspec.Struct, frozen=True):
     """What a check found, in its own words; the runner adds the rest.
 
     Attributes:
@@ -111,23 +110,20 @@ class Gap:
     related: tuple[Subject, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(msgspec.Struct, frozen=True):
     """The check looked at the object and it is in order."""
 
     subject: Subject
 
 
-@dataclass(frozen=True, slots=True)
-class NotApplicable:
+class NotApplicable(msgspec.Struct, frozen=True):
     """The check has nothing to say about the object, and why."""
 
     subject: Subject
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(msgspec.Struct, frozen=True):
     """The check could not look: a permission, an absent kind, something unparsable.
 
     Attributes:
@@ -145,8 +141,7 @@ Answer = Gap | Pass | NotApplicable | Unknown
 Answers = Iterator[Answer]
 
 
-@dataclass(frozen=True, slots=True)
-class Cited:
+class Cited(msgspec.Struct, frozen=True):
     """An incident that a check or a finding refers to.
 
     Attributes:
@@ -171,8 +166,7 @@ ANYTHING = "*"
 SECTIONS = ("What it does", "Why it matters", "Incidents", "Fix", "References")
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(msgspec.Struct, frozen=True, dict=True):
     """One check.
 
     Attributes:
@@ -303,8 +297,7 @@ def read_page(text: str, where: str) -> dict[str, str]:
     return page
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What a reader gets.
 
     Attributes:

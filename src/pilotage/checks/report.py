@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from pilotage.checks.ignores import IdleIgnore
 from pilotage.checks.model import Check, Finding, Severity
@@ -13,8 +14,7 @@ from pilotage.checks.readers.reading import Problem
 from pilotage.checks.rules.rule import IdleRule
 
 
-@dataclass(frozen=True)
-class Ignored:
+class Ignored(msgspec.Struct, frozen=True):
     """A finding that a user has decided to live with.
 
     Attributes:
@@ -30,8 +30,7 @@ class Ignored:
     by_rule: bool = False
 
 
-@dataclass(frozen=True)
-class NotLooked:
+class NotLooked(msgspec.Struct, frozen=True):
     """What a check could not look at.
 
     Attributes:
@@ -45,8 +44,7 @@ class NotLooked:
     place: Place | None = None
 
 
-@dataclass
-class Tally:
+class Tally(msgspec.Struct):
     """How often a check said what."""
 
     findings: int = 0
@@ -55,8 +53,7 @@ class Tally:
     unknown: int = 0
 
 
-@dataclass
-class Report:
+class Report(msgspec.Struct):
     """What a run found.
 
     Attributes:
@@ -77,17 +74,17 @@ class Report:
     """
 
     checks: Mapping[str, Check]
-    findings: list[Finding] = field(default_factory=list)
-    ignored: list[Ignored] = field(default_factory=list)
-    known: list[Finding] = field(default_factory=list)
-    before: list[Finding] = field(default_factory=list)
-    unknown: list[NotLooked] = field(default_factory=list)
-    idle_ignores: list[IdleIgnore] = field(default_factory=list)
-    idle_rules: list[IdleRule] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    ignored: list[Ignored] = msgspec.field(default_factory=list)
+    known: list[Finding] = msgspec.field(default_factory=list)
+    before: list[Finding] = msgspec.field(default_factory=list)
+    unknown: list[NotLooked] = msgspec.field(default_factory=list)
+    idle_ignores: list[IdleIgnore] = msgspec.field(default_factory=list)
+    idle_rules: list[IdleRule] = msgspec.field(default_factory=list)
     gone: int = 0
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
+    tallies: dict[str, Tally] = msgspec.field(default_factory=dict)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
     files: int = 0
     objects: int = 0
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
 
 
-@dataclass(frozen=True, eq=False)
-class Backend:
+class Backend(msgspec.Struct, frozen=True, eq=False):
     """A Service that a route leads to.
 
     Attributes:

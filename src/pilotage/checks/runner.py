@@ -5,7 +5,8 @@ from __future__ import annotations
 import fnmatch
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from pilotage.checks.baseline import Baseline, fingerprint
 from pilotage.checks.environments import in_use
@@ -33,8 +34,7 @@ from pilotage.core.text import did_you_mean
 Listener = Callable[[Check, Answer], None]
 
 
-@dataclass(frozen=True)
-class RunSettings:
+class RunSettings(msgspec.Struct, frozen=True):
     """How to run.
 
     Attributes:
@@ -49,11 +49,11 @@ class RunSettings:
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    severities: Mapping[str, Severity] = field(default_factory=dict)
-    usual_severities: Mapping[str, Severity] = field(default_factory=dict)
+    severities: Mapping[str, Severity] = msgspec.field(default_factory=dict)
+    usual_severities: Mapping[str, Severity] = msgspec.field(default_factory=dict)
     baseline: Baseline | None = None
     before: Baseline | None = None
-    rules: RuleBook = field(default_factory=RuleBook)
+    rules: RuleBook = msgspec.field(default_factory=RuleBook)
 
 
 def chosen(checks: Mapping[str, Check], settings: RunSettings) -> dict[str, Check]:
@@ -118,8 +118,7 @@ def run(
     return report
 
 
-@dataclass
-class _Raw:
+class _Raw(msgspec.Struct):
     """A gap that is to become a finding."""
 
     check: Check
@@ -205,8 +204,7 @@ def _order(finding: Finding) -> tuple[object, ...]:
     )
 
 
-@dataclass(frozen=True)
-class _Around:
+class _Around(msgspec.Struct, frozen=True):
     scene: Scene
     settings: RunSettings
     report: Report

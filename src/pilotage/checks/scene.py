@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
+
+import msgspec
 
 from pilotage.checks import routes, webhooks, workloads
 from pilotage.checks.index import SHARED, Index, Labelled, nearest
@@ -24,8 +25,7 @@ _WAYS_IN = (*routes.KINDS, *webhooks.KINDS, "APIService")
 _AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 
 
-@dataclass(frozen=True)
-class Exposure:
+class Exposure(msgspec.Struct, frozen=True):
     """A way by which requests reach a workload.
 
     Attributes:
@@ -40,8 +40,7 @@ class Exposure:
     service: KubeObject
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(msgspec.Struct, frozen=True):
     """How many pods a workload may have.
 
     Attributes:
@@ -443,8 +442,7 @@ def _from_outside(route: KubeObject) -> bool:
     return not parents or any(as_text(dig(one, "kind")) != "Service" for one in parents)
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(msgspec.Struct, frozen=True):
     """An object that a pod names.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 _MACROS = {
     "@hourly": "0 * * * *",
@@ -27,8 +28,7 @@ _RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
 _DAY_MINUTES = 24 * 60
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(msgspec.Struct, frozen=True):
     """A schedule.
 
     Attributes:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
+
+import msgspec
 
 from pilotage.checks import components
 from pilotage.checks.controllers import Version, version_of
@@ -27,8 +28,7 @@ _SEVERAL = re.compile(r"&&|[;\n]")
 _OWN_WAY = re.compile(r"\b(?:exec|trap)\b")
 
 
-@dataclass(frozen=True)
-class _Program:
+class _Program(msgspec.Struct, frozen=True):
     """A row of `data/serves_on.yaml`.
 
     Attributes:

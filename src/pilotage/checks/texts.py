@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from pilotage.checks.objects import KubeObject, Place, SourceFile
 from pilotage.checks.values import KeyPath, dotted
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True, eq=False):
     """A text that is parsed as a configuration, and the way from its lines to places.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
@@ -15,8 +16,7 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label that the API server gives every namespace: its name."""
 
 
-@dataclass(frozen=True, eq=False)
-class Webhook:
+class Webhook(msgspec.Struct, frozen=True, eq=False):
     """One webhook of a configuration.
 
     Attributes:

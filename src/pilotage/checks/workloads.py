@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.objects import KubeObject, Place
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, quantity
@@ -46,8 +47,7 @@ The text of the last apply is too long to keep for each workload of a cluster.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Container:
+class Container(msgspec.Struct, frozen=True, eq=False):
     """A container of a workload.
 
     Attributes:
@@ -122,8 +122,7 @@ class Container:
         return self.workload.object.place((*self.path, *path))
 
 
-@dataclass(frozen=True, eq=False)
-class Workload:
+class Workload(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Something that runs pods.
 
     Attributes:

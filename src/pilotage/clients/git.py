@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from pilotage.clients.process import Output, find, run
 from pilotage.core.errors import BadReply, NotFound, Refused, ToolMissing
@@ -14,8 +15,7 @@ LINK, SUBMODULE = "120000", "160000"
 _AT_ONCE_BYTES = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A file of a tree.
 
     Attributes:

@@ -6,16 +6,16 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from pilotage.core.errors import Refused, ToolMissing, Unreachable
 
 LIMIT_SECONDS = 120.0
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """What a program gave.
 
     Attributes:

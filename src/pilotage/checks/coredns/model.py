@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem
@@ -10,8 +10,7 @@ from pilotage.checks.texts import Text
 from pilotage.checks.values import KeyPath
 
 
-@dataclass(eq=False, slots=True)
-class Entry:
+class Entry(msgspec.Struct, eq=False):
     """A plugin of a server block, or a property of a plugin.
 
     Attributes:
@@ -28,7 +27,7 @@ class Entry:
     text: Text
     line: int
     column: int
-    items: list[Entry] = field(default_factory=list)
+    items: list[Entry] = msgspec.field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"<{' '.join((self.name, *self.args))}>"
@@ -38,8 +37,7 @@ class Entry:
         return next((one for one in self.items if one.name == name), None)
 
 
-@dataclass(eq=False)
-class ServerBlock:
+class ServerBlock(msgspec.Struct, eq=False):
     """A server block: what checks speak about.
 
     Attributes:
@@ -51,7 +49,7 @@ class ServerBlock:
 
     keys: tuple[str, ...]
     head: Entry
-    plugins: list[Entry] = field(default_factory=list)
+    plugins: list[Entry] = msgspec.field(default_factory=list)
     open: bool = False
 
     def all(self, name: str) -> list[Entry]:
@@ -132,8 +130,7 @@ def zone(key: str) -> str:
     return bare.lower().rstrip(".") or "."
 
 
-@dataclass(eq=False)
-class Corefile:
+class Corefile(msgspec.Struct, eq=False):
     """A Corefile: a file, or a value of a ConfigMap.
 
     Attributes:
@@ -146,11 +143,11 @@ class Corefile:
     """
 
     text: Text
-    blocks: list[ServerBlock] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    texts: list[Text] = field(default_factory=list)
+    blocks: list[ServerBlock] = msgspec.field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    texts: list[Text] = msgspec.field(default_factory=list)
     open: bool = False
-    lost: list[tuple[str, Place]] = field(default_factory=list)
+    lost: list[tuple[str, Place]] = msgspec.field(default_factory=list)
 
     @property
     def key(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.components import bare_image, container_roles, image_tag
 from pilotage.checks.coredns.model import Corefile
@@ -12,8 +13,7 @@ from pilotage.checks.values import as_text
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(msgspec.Struct, frozen=True):
     """A workload that runs CoreDNS.
 
     Attributes:

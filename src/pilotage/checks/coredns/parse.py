@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.coredns.model import Corefile, Entry, ServerBlock
 from pilotage.checks.readers.reading import Problem, Trouble
@@ -38,8 +39,7 @@ def looks_like_corefile(text: str) -> bool:
     return _LOOK.search(text) is not None and _PLUGIN.search(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(msgspec.Struct, frozen=True):
     text: str
     line: int
     column: int

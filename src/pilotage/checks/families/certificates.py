@@ -6,8 +6,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from pilotage.checks.absence import folder_of, surely_absent
 from pilotage.checks.certificate import Certificate, NotACertificate, first_in_pem
@@ -45,8 +46,7 @@ _LONGEST_BUNDLE = 400_000
 _SHORTEST = 12
 
 
-@dataclass(frozen=True)
-class _Use:
+class _Use(msgspec.Struct, frozen=True):
     """A route that ends TLS with the certificate of a Secret.
 
     Attributes:

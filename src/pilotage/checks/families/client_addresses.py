@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.classes import class_of
 from pilotage.checks.controllers import Controller, answering, controllers_of
@@ -33,8 +34,7 @@ _AWS = "service.beta.kubernetes.io/aws-load-balancer-"
 _HTTP_BALANCERS = {"alb", "gce", "gce-internal", "azure/application-gateway"}
 
 
-@dataclass(frozen=True)
-class _Front:
+class _Front(msgspec.Struct, frozen=True):
     """What stands before a controller and speaks HTTP itself."""
 
     object: KubeObject

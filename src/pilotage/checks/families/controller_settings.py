@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
+
+import msgspec
 
 from pilotage.checks.controllers import Controller, Version, controllers_of, version_of
 from pilotage.checks.dialect import load
@@ -95,8 +96,7 @@ def _annotation(subject: KubeObject, key: str, known: Known, version: Version) -
     )
 
 
-@dataclass(frozen=True)
-class _Verdict:
+class _Verdict(msgspec.Struct, frozen=True):
     table: str
     key: str
     standing: Standing
@@ -217,8 +217,7 @@ def _is_own_flag(one: Controller, name: str) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class _BadVersion:
+class _BadVersion(msgspec.Struct, frozen=True):
     """A row of `data/bad_versions.yaml`."""
 
     product: str

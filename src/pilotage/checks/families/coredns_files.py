@@ -6,8 +6,9 @@ from __future__ import annotations
 import functools
 import ipaddress
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
+
+import msgspec
 
 from pilotage.checks.coredns.model import Corefile, Entry, ServerBlock
 from pilotage.checks.coredns.pairs import Server, dns_servers
@@ -344,8 +345,7 @@ def coredns_no_loop(scene: Scene) -> Answers:
                 )
 
 
-@dataclass(frozen=True)
-class _Removal:
+class _Removal(msgspec.Struct, frozen=True):
     plugin: str
     option: str
     since: tuple[int, ...]

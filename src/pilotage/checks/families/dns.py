@@ -6,7 +6,8 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.coredns.pairs import dns_servers
 from pilotage.checks.model import (
@@ -45,8 +46,7 @@ _WEB = re.compile(r"^(?:schemas?\.|www\.w3\.org$|json-schema\.org$)")
 _DEFAULT_NDOTS = 5
 
 
-@dataclass(frozen=True)
-class _Named:
+class _Named(msgspec.Struct, frozen=True):
     """A host that a workload is told about.
 
     Attributes:

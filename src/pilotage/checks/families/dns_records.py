@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.components import bare_image
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
@@ -16,8 +17,7 @@ AZURE = "azure-2019-05-02-dns-delegation-to-empty-zones"
 _NAMES = ("external-dns", "externaldns")
 
 
-@dataclass(frozen=True)
-class _ExternalDns:
+class _ExternalDns(msgspec.Struct, frozen=True):
     """An ExternalDNS.
 
     Attributes:

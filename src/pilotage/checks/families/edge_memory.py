@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
+
+import msgspec
 
 from pilotage.checks.controllers import Controller, controllers_of, read_flags
 from pilotage.checks.model import Answer, Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
@@ -166,8 +167,7 @@ def _default_memory(limits: KubeObject) -> tuple[Decimal | None, KeyPath]:
     return None, ()
 
 
-@dataclass(frozen=True)
-class _Ceiling:
+class _Ceiling(msgspec.Struct, frozen=True):
     """A bound that a proxy sets on its own memory."""
 
     what: str

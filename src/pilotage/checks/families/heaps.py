@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.controllers import controllers_of
 from pilotage.checks.model import Answers, Gap, NotApplicable, Pass, Severity, check
@@ -21,8 +22,7 @@ _GO = re.compile(r"(\d{1,15})(B|KiB|MiB|GiB|TiB)?")
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-@dataclass(frozen=True)
-class _Heap:
+class _Heap(msgspec.Struct, frozen=True):
     """A bound that a container states for its own run-time.
 
     Attributes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks import lone, stopping
 from pilotage.checks.components import bare_image, filled_in_by_mesh
@@ -37,8 +38,7 @@ _LEAST_GRACE_SECONDS = 5
 _LONG_GRACE_SECONDS = 600
 
 
-@dataclass(frozen=True)
-class _Hook:
+class _Hook(msgspec.Struct, frozen=True):
     """A preStop hook that waits for a time that is written down."""
 
     container: Container

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.absence import hold
 from pilotage.checks.model import (
@@ -107,8 +108,7 @@ def _ejection(rule: KubeObject, path: KeyPath, found: object) -> Answer:
     )
 
 
-@dataclass(frozen=True)
-class _Retry:
+class _Retry(msgspec.Struct, frozen=True):
     """How often a route repeats a request.
 
     Attributes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import ipaddress
 import re
-from dataclasses import dataclass, replace
+
+import msgspec
 
 _PREFIX = re.compile(
     r"(?:(?:stream|dgram|tcp|tcp4|tcp6|udp|udp4|udp6|quic4|quic6|mptcp4?6?|proto)\+)?([a-z0-9]+)@"
@@ -25,8 +26,7 @@ class Kind(enum.StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """An address.
 
     Attributes:
@@ -54,7 +54,7 @@ def address_of(word: str) -> Address:
         host, _, port = word.rpartition(":")
         if not host or _VARIABLE.search(host):
             return Address(Kind.OPEN, word)
-        return replace(address_of(f"{host}:1"), port=port)
+        return msgspec.structs.replace(address_of(f"{host}:1"), port=port)
     prefix = _PREFIX.match(word)
     if prefix is not None:
         word = word[prefix.end() :]

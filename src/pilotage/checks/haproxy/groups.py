@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
 from pilotage.checks.haproxy.parts import Settings
@@ -11,8 +12,7 @@ from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.scene import Scene
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(msgspec.Struct, frozen=True, eq=False):
     """Proxies with one cause.
 
     Attributes:

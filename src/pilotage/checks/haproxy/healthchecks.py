@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from pilotage.checks.haproxy.config import Proxy
 from pilotage.checks.haproxy.parts import Settings
@@ -16,8 +16,7 @@ _KINDS = frozenset(
 _METHODS = frozenset("GET HEAD OPTIONS POST PUT TRACE DELETE PATCH CONNECT".split())
 
 
-@dataclass(frozen=True, eq=False)
-class HealthCheck:
+class HealthCheck(msgspec.Struct, frozen=True, eq=False):
     """The check of a backend.
 
     Attributes:

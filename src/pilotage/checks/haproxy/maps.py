@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _CALL = re.compile(r"\bmap(?:_[a-z_]+)?\(\s*([^,()]+?)\s*(?:,\s*([^()]*?)\s*)?\)")
 
 
-@dataclass(frozen=True)
-class MapCall:
+class MapCall(msgspec.Struct, frozen=True):
     """A use of a map in an expression.
 
     Attributes:
@@ -22,8 +22,7 @@ class MapCall:
     default: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Map:
+class Map(msgspec.Struct, frozen=True, eq=False):
     """A map file.
 
     Attributes:

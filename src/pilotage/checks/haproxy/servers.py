@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from pilotage.checks.haproxy.addresses import Address, address_of
 from pilotage.checks.haproxy.statements import Statement
@@ -30,8 +31,7 @@ _WITH_VALUE = frozenset(
 _NOT_A_NEGATION = frozenset({"non-stick"})
 
 
-@dataclass(frozen=True, eq=False)
-class Server:
+class Server(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A `server` or `server-template` line.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from pilotage.checks.haproxy.words import MOST_WORDS, BadLine, Word, split
 from pilotage.checks.texts import Text
@@ -34,8 +35,7 @@ _DEEPEST = 16
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """Something in a text that HAProxy would refuse.
 
     Attributes:
@@ -49,8 +49,7 @@ class Fault:
     why: str
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Statement:
+class Statement(msgspec.Struct, frozen=True, eq=False):
     """One line with a keyword.
 
     Attributes:
@@ -98,8 +97,7 @@ class Statement:
         return " ".join(word for word in (self.modifier, *self.words) if word)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True, eq=False):
     """A section as it was written.
 
     Attributes:
@@ -108,7 +106,7 @@ class Block:
     """
 
     head: Statement
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[Statement] = msgspec.field(default_factory=list)
 
     @property
     def kind(self) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.objects import KubeObject, Place, SourceFile
 from pilotage.checks.texts import Text
@@ -33,8 +34,7 @@ def looks_like_template(text: str) -> bool:
     return bool(_MARK.search(without_comments))
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(msgspec.Struct, frozen=True):
     """A loop of a template.
 
     Attributes:

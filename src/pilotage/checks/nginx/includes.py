@@ -6,7 +6,8 @@ import fnmatch
 import glob
 import posixpath
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from pilotage.checks.nginx.model import Directive, NginxConfig, only_tables
 from pilotage.checks.nginx.parse import parse
@@ -38,12 +39,11 @@ def relative(pattern: str) -> str | None:
     return next((pattern[len(home) :] for home in _HOMES if pattern.startswith(home)), None)
 
 
-@dataclass
-class _Following:
+class _Following(msgspec.Struct):
     config: NginxConfig
     find: Find
     count: int = 0
-    told: set[tuple[str, str]] = field(default_factory=set)
+    told: set[tuple[str, str]] = msgspec.field(default_factory=set)
 
 
 def follow(config: NginxConfig, find: Find) -> list[Text]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
+
+import msgspec
 
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem
@@ -15,8 +16,7 @@ PASSES = ("proxy_pass", "grpc_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass")
 """Directives that hand a request on."""
 
 
-@dataclass(eq=False, slots=True)
-class Directive:
+class Directive(msgspec.Struct, eq=False):
     """One directive; with a block it is what checks speak about.
 
     Attributes:
@@ -194,8 +194,7 @@ def only_tables(pattern: str) -> bool:
     return pattern.rpartition("/")[2] in _HARMLESS or "modules" in pattern
 
 
-@dataclass(eq=False)
-class NginxConfig:
+class NginxConfig(msgspec.Struct, eq=False, dict=True):
     """One configuration: a file, or a value of a ConfigMap, with what it includes.
 
     Attributes:
@@ -205,8 +204,8 @@ class NginxConfig:
     """
 
     root: Directive
-    problems: list[Problem] = field(default_factory=list)
-    texts: list[Text] = field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
+    texts: list[Text] = msgspec.field(default_factory=list)
 
     @property
     def sources(self) -> list[SourceFile]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.nginx.model import Directive, NginxConfig
 
@@ -16,8 +17,7 @@ _PATH = re.compile(r"\$\{?(?:request_uri|uri|document_uri|is_args|args)\b")
 _PORT = re.compile(r":\d+$")
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A host to which requests go.
 
     Attributes:

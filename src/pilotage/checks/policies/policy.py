@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from pilotage.checks.own.tree import Node
 
@@ -12,8 +13,7 @@ class NotExpressible(Exception):
     """A check cannot be an admission policy; the text says why."""
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """What a policy is asked about.
 
     Attributes:
@@ -51,8 +51,7 @@ RESOURCES: Mapping[str, Resource] = {
 """The kinds of Kubernetes itself."""
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A value with a name.
 
     Attributes:
@@ -66,8 +65,7 @@ class Variable:
     expression: Node
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """Something that must be true.
 
     Attributes:
@@ -83,8 +81,7 @@ class Condition:
     message_expression: str = ""
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True):
     """An admission policy.
 
     Attributes:
@@ -102,5 +99,5 @@ class Policy:
     conditions: tuple[Condition, ...]
     variables: tuple[Variable, ...] = ()
     unseen: str = ""
-    unseen_fixtures: Mapping[str, str] = field(default_factory=dict)
+    unseen_fixtures: Mapping[str, str] = msgspec.field(default_factory=dict)
     notes: str = ""

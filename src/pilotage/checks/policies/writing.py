@@ -7,9 +7,9 @@ changes something else about it, a controller among them, and be an outage of it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 import yaml
 
 from pilotage.checks.own.tree import Name, Node, Select, free_names, rewritten, text_of
@@ -24,8 +24,7 @@ _FIRST_VERSION = (1, 30)
 _NAMESPACE = "kubernetes.io/metadata.name"
 
 
-@dataclass(frozen=True)
-class Telling:
+class Telling(msgspec.Struct, frozen=True):
     """What a policy tells of its check.
 
     Attributes:
@@ -41,8 +40,7 @@ class Telling:
     incidents: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True):
     """How policies come into force.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.coredns import parse as corefiles
 from pilotage.checks.haproxy.config import haproxy_config, looks_like_haproxy
@@ -28,8 +29,7 @@ _CUSTOM = "coredns-custom"
 """The ConfigMap whose keys AKS, RKE2 and others mount where the Corefile imports `custom/*`."""
 
 
-@dataclass
-class Embedded:
+class Embedded(msgspec.Struct):
     """What was found inside of objects.
 
     Attributes:
@@ -37,13 +37,13 @@ class Embedded:
         problems: what could not be read.
     """
 
-    configs: list[Any] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    configs: list[Any] = msgspec.field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
 
     def take(self, config: Any, problems: Iterable[Problem]) -> None:
         """Adds a configuration and its problems; a value that is no asked-for file is never a grave one."""
         self.configs.append(config)
-        self.problems += [replace(one, grave=False) for one in problems]
+        self.problems += [msgspec.structs.replace(one, grave=False) for one in problems]
 
 
 def embedded(objects: Iterable[KubeObject]) -> Embedded:
@@ -137,7 +137,7 @@ def _haproxy(one: KubeObject, key: str, text: str, _: Sequence[KubeObject], foun
     others = _others(one, key)
     config = haproxy_config(value, beside=lambda path: others.get(posixpath.basename(path)))
     found.configs.append(config)
-    found.problems += [replace(problem, grave=False) for problem in problems_of(config)]
+    found.problems += [msgspec.structs.replace(problem, grave=False) for problem in problems_of(config)]
     return True
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import resources
 
+import msgspec
 import yaml
 
 from pilotage.checks import routes, webhooks, workloads
@@ -35,8 +35,7 @@ RELATIONS = (
 """What `Scene` looks at for every check that asks for workloads and for what leads to them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """A kind and where it is listed.
 
     Attributes:

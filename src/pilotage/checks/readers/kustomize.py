@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+import msgspec
 
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.objects import Document, KubeObject, Place, SourceFile, is_patch_name
@@ -103,8 +104,7 @@ def _patch_names(data: Mapping[str, object]) -> Iterator[str]:
     yield from (name for name in named if name and "\n" not in name)
 
 
-@dataclass(frozen=True)
-class Kustomization:
+class Kustomization(msgspec.Struct, frozen=True, dict=True):
     """A folder with a kustomization.
 
     Attributes:
@@ -207,8 +207,7 @@ def _built(root: Kustomization) -> tuple[process.Output, Path]:
         return process.run([*command, folder]), layer
 
 
-@dataclass(frozen=True)
-class FileOrigin:
+class FileOrigin(msgspec.Struct, frozen=True):
     """The file of an object that was rendered.
 
     Attributes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from pilotage.checks.model import Check
 from pilotage.checks.readers.assemble import assemble
@@ -19,8 +20,7 @@ Progress = Callable[[str, int, int], None]
 """Is told, after each kind, its name, how many kinds are done, and of how many."""
 
 
-@dataclass(frozen=True)
-class ClusterQuestion:
+class ClusterQuestion(msgspec.Struct, frozen=True):
     """Which cluster, and how much of it.
 
     Attributes:
@@ -36,8 +36,7 @@ class ClusterQuestion:
     timeout_seconds: float = 30.0
 
 
-@dataclass
-class ClusterReading:
+class ClusterReading(msgspec.Struct):
     """What a cluster gave.
 
     Attributes:
@@ -48,11 +47,11 @@ class ClusterReading:
         counts: kind -> namespace -> number of objects, those that were not kept among them.
     """
 
-    reading: Reading = field(default_factory=Reading)
-    blind: dict[str, str] = field(default_factory=dict)
+    reading: Reading = msgspec.field(default_factory=Reading)
+    blind: dict[str, str] = msgspec.field(default_factory=dict)
     version: tuple[int, int] = LATEST
     whole: bool = True
-    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    counts: dict[str, Counter[str]] = msgspec.field(default_factory=dict)
 
     def scene(self) -> Scene:
         """The scene of it."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from pilotage.checks.aside import Shelf
 from pilotage.checks.objects import KubeObject, Place, SourceFile, Unbuilt
 from pilotage.checks.readers.parallel import Ahead
@@ -26,8 +28,7 @@ class Trouble(enum.StrEnum):
     TEMPLATE = "template"
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """Something that was to be read and could not be.
 
     Attributes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib import resources
 
+import msgspec
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup, escape
 
@@ -22,8 +22,7 @@ _MOST_FILES = 60
 """Files that can be chosen by themselves, those with most findings; a longer list helps nobody."""
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """The findings of one check.
 
     Attributes:

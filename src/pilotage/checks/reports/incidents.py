@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from pilotage.checks.model import Cited
 from pilotage.checks.reports.words import Lang, word
 
 
-@dataclass(frozen=True)
-class Incident:
+class Incident(msgspec.Struct, frozen=True):
     """An incident in one line.
 
     Attributes:

@@ -6,8 +6,9 @@ import datetime as dt
 import fnmatch
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from pilotage.checks.model import Check, Severity
 from pilotage.checks.objects import KubeObject, Place, Subject
@@ -15,8 +16,7 @@ from pilotage.checks.rules.patterns import path_matches
 from pilotage.checks.scene import Scene
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One decision of a team.
 
     An empty tuple of patterns means any.
@@ -41,7 +41,7 @@ class Rule:
     severity: Severity | None = None
     reason: str = ""
     expires: dt.date | None = None
-    place: Place = field(default_factory=Place)
+    place: Place = msgspec.field(default_factory=Place)
 
     def expired(self, today: dt.date) -> bool:
         """Whether its last day has passed."""
@@ -99,8 +99,7 @@ def identity(subject: Subject) -> tuple[str, str, str]:
     return (kind, namespace, name) if slash else (kind, "", rest)
 
 
-@dataclass(frozen=True)
-class IdleRule:
+class IdleRule(msgspec.Struct, frozen=True):
     """A rule that does nothing, or whose time is over.
 
     Attributes:

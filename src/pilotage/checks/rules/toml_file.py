@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.model import Check, Severity
 from pilotage.checks.objects import Place
@@ -25,8 +26,7 @@ OTHER_TABLES = ("store", "library", "web", "lang")
 """What else stands in the file, of which the settings in `core` take care."""
 
 
-@dataclass(frozen=True)
-class HouseRules:
+class HouseRules(msgspec.Struct, frozen=True):
     """What a file says about checks.
 
     Attributes:

@@ -9,14 +9,13 @@ that are allowed).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 SCALARS = frozenset("silnbytudqp")
 FREE = frozenset("*o")
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(msgspec.Struct, frozen=True):
     """A code in its parts.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.schema.published import Definitions
@@ -17,8 +18,7 @@ _FORMATS = {("integer", "int32"): "i", ("string", "date-time"): "t", ("string", 
 _DEEPEST = 60
 
 
-@dataclass(frozen=True)
-class Defined:
+class Defined(msgspec.Struct, frozen=True):
     """A version of a custom resource.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+import msgspec
 import yaml
 
 from pilotage.checks.schema.published import kinds_of, minors, served
@@ -15,8 +15,7 @@ from pilotage.checks.schema.published import kinds_of, minors, served
 Version = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Life:
+class Life(msgspec.Struct, frozen=True):
     """What is known of the life of a version of a kind.
 
     Attributes:
@@ -63,8 +62,7 @@ def lives() -> dict[str, Life]:
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """How a version of a kind stands in a version of Kubernetes.
 
     Attributes:

@@ -6,9 +6,10 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.dialect import load
 from pilotage.checks.model import Operation, Patch
@@ -17,8 +18,7 @@ from pilotage.checks.plain_words import plain_value
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(msgspec.Struct, frozen=True):
     """What to do about an object of a version that goes.
 
     Attributes:
@@ -30,8 +30,7 @@ class Migration:
     patch: Patch = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(msgspec.Struct, frozen=True):
     """What changes beside the version.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from rapidfuzz.distance import OSA
 
 from pilotage.checks.schema.published import renamed
@@ -30,8 +30,7 @@ _BEGINNING = 10
 _REFERENCE = re.compile("([a-z]+)(?:Name|Ref|Reference|Id|Selector)")
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(msgspec.Struct, frozen=True):
     """What an unknown field was probably meant to be.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+import msgspec
 import yaml
 
 from pilotage.checks.schema.codes import Code, parse
@@ -64,8 +64,7 @@ def span(value: Any, own: tuple[int, int]) -> tuple[int, int]:
     return value[0][0], value[-1][1]
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(msgspec.Struct, frozen=True):
     """Where a kind is known.
 
     Attributes:

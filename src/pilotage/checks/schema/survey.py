@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
+import msgspec
+
 from pilotage.checks.index import nearest
 from pilotage.checks.model import NotApplicable, Pass
 from pilotage.checks.objects import KubeObject, is_patch_name
@@ -28,8 +30,7 @@ _FORGOTTEN = "a cluster keeps nothing that it does not know"
 _OF_LIVE = (Rule.UNKNOWN, Rule.REPEATED)
 
 
-@dataclass(slots=True)
-class Look:
+class Look(msgspec.Struct):
     """What there is to say about one object.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from pilotage.checks.schema.shapes import Free, Scalar, Sequence, Shape, Struct, lacks, repeats
 from pilotage.checks.values import KeyPath
@@ -22,8 +23,7 @@ class Rule(enum.Enum):
     REPEATED = "repeated"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """Something that does not fit.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 import click
+import msgspec
 
 from pilotage.checks.model import Check
 from pilotage.checks.own.checks import check_of
@@ -27,8 +27,7 @@ from pilotage.core.errors import NotFound, UserError
 from pilotage.core.text import did_you_mean
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(msgspec.Struct, frozen=True):
     """A check that is wanted as a policy.
 
     Attributes:

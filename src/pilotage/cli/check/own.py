@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from pilotage.checks.model import Check
 from pilotage.checks.rules.toml_file import HouseRules, find_file, read_house_rules
@@ -31,8 +31,7 @@ _CONFIG = click.option(
 _NO_CONFIG = click.option("--no-config", is_flag=True, help="Go by no pilotage.toml.")
 
 
-@dataclass(frozen=True)
-class Ground:
+class Ground(msgspec.Struct, frozen=True):
     """Where a command learns of house rules and of users' checks.
 
     Attributes:

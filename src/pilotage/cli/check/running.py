@@ -9,11 +9,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from pilotage.checks.baseline import Baseline, baseline_text, read_baseline
 from pilotage.checks.model import Check, Severity
@@ -89,8 +89,7 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Wishes:
+class Wishes(msgspec.Struct, frozen=True):
     """What the user asked of a run, as the options give it."""
 
     output: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import itertools
 import json
@@ -11,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import jsonschema
+import msgspec
 import pytest
 
 from pilotage.checks.model import Severity
@@ -161,10 +161,10 @@ def test_sarif_keeps_within_what_code_scanning_takes(report: Report) -> None:
 
 def test_sarif_of_a_great_many_findings_is_one_that_code_scanning_takes(report: Report) -> None:
     many = [
-        dataclasses.replace(one, subject=f"Deployment shop/web-{number}", fingerprint=f"{number:032x}")
+        msgspec.structs.replace(one, subject=f"Deployment shop/web-{number}", fingerprint=f"{number:032x}")
         for number, one in zip(range(1000), itertools.cycle(report.findings), strict=False)
     ]
-    text = as_sarif.render(dataclasses.replace(report, findings=many), incidents(report), limit=980)
+    text = as_sarif.render(msgspec.structs.replace(report, findings=many), incidents(report), limit=980)
     (log,) = json.loads(text)["runs"]
     assert as_sarif.MOST_RESULTS == 25_000
     assert len(log["results"]) == 980
@@ -176,8 +176,8 @@ def test_sarif_of_a_great_many_findings_is_one_that_code_scanning_takes(report: 
 
 
 def test_a_file_without_a_line_stands_at_its_first(report: Report) -> None:
-    one = dataclasses.replace(report.findings[0], place=Place("deploy/a.yaml"))
-    (log,) = json.loads(as_sarif.render(dataclasses.replace(report, findings=[one]), incidents(report)))[
+    one = msgspec.structs.replace(report.findings[0], place=Place("deploy/a.yaml"))
+    (log,) = json.loads(as_sarif.render(msgspec.structs.replace(report, findings=[one]), incidents(report)))[
         "runs"
     ]
     place = log["results"][0]["locations"][0]["physicalLocation"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pilotage.checks import registry
@@ -22,7 +22,7 @@ from rig.reports import full_report, incidents
 
 SOURCE = Path(registry.__file__).parent
 HANGUL = re.compile("[가-힣]")
-FIRST = {"Unknown", "Unseen", "NoAnswer", "BadLine", "DialectError", "NotLooked"}
+FIRST = {"Unknown", "Unreadable", "Unseen", "NoAnswer", "BadLine", "DialectError", "NotLooked"}
 """What is made with a sentence as its first argument."""
 
 
@@ -106,7 +106,7 @@ def report() -> Report:
         NotLooked(check, "Secret `tls` is not among the files"),
         NotLooked(check, "Node: not permitted"),
     ]
-    made = dataclasses.replace(full, findings=[], ignored=[], problems=problems, unknown=unknown)
+    made = msgspec.structs.replace(full, findings=[], ignored=[], problems=problems, unknown=unknown)
     made.skipped.update(["not Kubernetes", "other files", NOT_KEPT])
     return made
 

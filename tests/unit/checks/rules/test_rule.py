@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pilotage.checks.model import Check, Gap, Severity
@@ -65,7 +66,7 @@ def test_there_is_something_to_rule() -> None:
     ],
 )
 def test_one_is_ignored_and_hides_no_other(rule: Rule) -> None:
-    report = asked(Rule(**{**vars(rule), "reason": "known", "place": Place("pilotage.toml", 3)}))
+    report = asked(msgspec.structs.replace(rule, reason="known", place=Place("pilotage.toml", 3)))
     assert told(report) == EVERYTHING - {(OVERLAP, "CronJob dev-a/one")}
     (ignored,) = report.ignored
     assert (ignored.reason, str(ignored.place)) == ("known", "pilotage.toml:3")
