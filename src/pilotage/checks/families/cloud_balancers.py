@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from pilotage.checks import components
+from pilotage.checks.balancers import open_to_everybody
 from pilotage.checks.classes import class_of
 from pilotage.checks.components import bare_image
 from pilotage.checks.model import (
@@ -309,16 +311,6 @@ def _spread(scene: Scene, service: KubeObject, workload: Workload) -> Answer:
     )
 
 
-_INTERNAL = (
-    (_AWS + "internal", {"true", "0.0.0.0/0"}),
-    (_AWS + "scheme", {"internal"}),
-    ("networking.gke.io/load-balancer-type", {"internal"}),
-    ("cloud.google.com/load-balancer-type", {"internal"}),
-    ("service.beta.kubernetes.io/azure-load-balancer-internal", {"true"}),
-    ("service.beta.kubernetes.io/openstack-internal-load-balancer", {"true"}),
-    ("service.beta.kubernetes.io/oci-load-balancer-internal", {"true"}),
-    ("load-balancer.hetzner.cloud/disable-public-network", {"true"}),
-)
 _ADMIN = re.compile(
     r"(?:^|/)(?:weaveworks/scope|kubernetesui/dashboard|kubernetes-dashboard[\w-]*|kubeshark/hub"
     r"|portainer/portainer(?:-ce|-ee)?|headlamp-k8s/headlamp|kiali/kiali|octant|kubeview|cloudcmd"
@@ -338,9 +330,10 @@ _ADMIN = re.compile(
 def public_admin_balancer(scene: Scene) -> Answers:
     """
     What it does
-    Looks for Services of type LoadBalancer that lead to well-known tools for operators (Weave Scope,
-    Kubernetes Dashboard, Portainer, Prometheus, database consoles and others, by image) and neither are
-    marked as internal by their cloud's annotation nor name `loadBalancerSourceRanges`.
+    Looks for Services of type LoadBalancer that lead to well-known tools for operators (Portainer, Kiali,
+    database consoles and others, by image) and neither are marked as internal (an annotation of the cloud, a
+    private address, a class for a private network) nor name `loadBalancerSourceRanges`. Tools without any
+    sign-in are told by `open-dashboard-public`.
 
     Why it matters
     The cloud gives such a Service an address on the internet, open to everybody. Crawlers find it within
@@ -362,19 +355,20 @@ def public_admin_balancer(scene: Scene) -> Answers:
     for service in scene.of("Service"):
         if as_text(service.spec.get("type")) != "LoadBalancer":
             continue
+        behind = scene.workloads_of(service)
         tools = [
             (workload, container)
-            for workload in scene.workloads_of(service)
+            for workload in behind
             for container in workload.containers
             if _ADMIN.search(bare_image(container.image))
         ]
         if not tools:
             continue
-        closed = as_list(service.spec.get("loadBalancerSourceRanges")) or any(
-            str(service.annotations.get(key, "")).lower() in values for key, values in _INTERNAL
-        )
-        if closed:
+        if not open_to_everybody(service):
             yield Pass(service)
+            continue
+        if any("open-dashboard" in components.roles(one) for one in behind):
+            yield NotApplicable(service, "see open-dashboard-public")
             continue
         workload, container = tools[0]
         yield Gap(

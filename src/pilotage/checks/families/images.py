@@ -42,6 +42,8 @@ _MOVING = {
 }
 
 
+_ON_THIS_MACHINE = ("localhost/", "localhost:", "127.0.0.1:", "kind-registry:", "k3d-registry")
+"""Registries of a cluster in which somebody tries things."""
 _BRANCHES = ("latest", "main", "master", "nightly", "edge", "dev", "canary", "unstable", "snapshot")
 _FOR_SHOW = re.compile(r"example/|your[-_]?(?:name|user(?:name)?|repo(?:sitory)?|registry|org|hub|id)?/")
 """The beginning of an image's name that a reader replaces by their own."""
@@ -148,10 +150,10 @@ def image_tag_moves(scene: Scene) -> Answers:
     leads, and in agents that carry a node's network or names. It also says when the node's old copy is
     kept (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
     kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
-    development that a release pins, the severity is low, and so it is of consoles, at which people look.
-    The `config/` folder of an operator, from which a release is built, is left out, and so are names of
-    ImageStreams, which OpenShift replaces by digests. Of a repository that its maker has taken off Docker
-    Hub (a table) it says that.
+    development that a release pins, the severity is low, and so it is of images of a registry on
+    `localhost` and of consoles, at which people look. The `config/` folder of an operator, from which a
+    release is built, is left out, and so are names of ImageStreams, which OpenShift replaces by digests.
+    Of a repository that its maker has taken off Docker Hub (a table) it says that.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -192,6 +194,7 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
     first = moving[0]
     tag = components.image_tag(first.image)
     by_kustomize = bool(_by_kustomize(scene, first))
+    local = first.image.startswith(_ON_THIS_MACHINE)
     kept = as_text(first.get("imagePullPolicy")) in {"IfNotPresent", "Never"}
     gone = _gone().get(components.bare_image(first.image).removeprefix("docker.io/"))
     if gone is not None:
@@ -214,7 +217,7 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
             f"imagePullPolicy: {first.get('imagePullPolicy') or 'absent'}",
         ),
         fix=fix,
-        severity=Severity.LOW if by_kustomize or lone.is_console(workload) else None,
+        severity=Severity.LOW if by_kustomize or local or lone.is_console(workload) else None,
         confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
     )
 
@@ -271,7 +274,9 @@ def pull_always_critical(scene: Scene) -> Answers:
         asking = [
             one
             for one in (*workload.containers, *workload.init_containers)
-            if as_text(one.get("imagePullPolicy")) == "Always" and not _by_default(scene, one)
+            if as_text(one.get("imagePullPolicy")) == "Always"
+            and not _by_default(scene, one)
+            and not one.image.startswith(_ON_THIS_MACHINE)
         ]
         pinned = [one for one in asking if _names_a_version(one)]
         if not pinned:

@@ -246,7 +246,7 @@ def traffic_no_priority(scene: Scene) -> Answers:
         roles = components.roles(workload) & {
             "network-agent", "node-dns", "cluster-dns", "credential-agent", "ingress-controller",
         }  # fmt: skip
-        if workload.kind not in {"DaemonSet", "Deployment"} or not roles:
+        if workload.kind not in {"DaemonSet", "Deployment"} or not roles or _makes_gateways(workload):
             continue
         value = _value(scene, workload)
         if workload.pod.get("priorityClassName") or workload.pod.get("priority") or value:
@@ -274,6 +274,11 @@ def traffic_no_priority(scene: Scene) -> Answers:
             ),
             severity=Severity.LOW if edge and not scene.has("PriorityClass") else None,
         )
+
+
+def _makes_gateways(workload: Workload) -> bool:
+    """Whether it is the program that makes the proxies, through which no request goes."""
+    return any("gateway-provisioner" in one.words for one in workload.running)
 
 
 @check(

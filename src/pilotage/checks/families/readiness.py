@@ -20,9 +20,9 @@ from pilotage.checks.model import (
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.probing import looks_deep, other_host
-from pilotage.checks.scene import Scene
+from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
-from pilotage.checks.values import as_list, as_text, dig
+from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SERVING, Container, Workload
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
@@ -33,6 +33,7 @@ BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 
 _SLOW_SECONDS = 120
+_ONE_MEMBER = "statefulset.kubernetes.io/pod-name"
 _PROBES = ("readiness", "liveness", "startup")
 
 
@@ -53,8 +54,9 @@ def readiness_missing(scene: Scene) -> Answers:
     leads, and of whose containers none has a readiness probe, nor the serving one a startup probe.
     Readiness gates count as a probe; pods that stand alone are left out, since nothing replaces them. One
     pod that is gone before the next starts is of low severity, since nothing could answer in its place;
-    so is one that speaks UDP only, for which there is no probe. Where the pods of a StatefulSet are told
-    each other's names, the fix says what lets them meet before they are ready.
+    so is a program that works as one instance only, and one that speaks UDP only, for which there is no
+    probe. Where the pods of a StatefulSet are told each other's names, the fix says what lets them meet
+    before they are ready.
 
     Why it matters
     Without a probe a pod counts as ready when its process has begun. A rolling update then takes an old pod
@@ -92,9 +94,7 @@ def readiness_missing(scene: Scene) -> Answers:
                 "process begins",
                 container.path,
                 evidence=("readinessProbe: absent", "startupProbe: absent"),
-                severity=Severity.LOW
-                if lone.ends_first(scene, workload) or lone.is_console(workload) or _only_udp(container)
-                else None,
+                severity=Severity.LOW if _matters_little(scene, workload, exposure, container) else None,
                 fix=_UDP if _only_udp(container) else _among_members(scene, workload),
                 related=(exposure.object,),
             )
@@ -104,6 +104,18 @@ _UDP = (
     "Kubernetes has no probe for UDP. Probe a TCP or HTTP port on which the program tells of its health, "
     "where it has one; else add an `exec` probe with a client that its image holds."
 )
+
+
+def _matters_little(scene: Scene, workload: Workload, exposure: Exposure, container: Container) -> bool:
+    """Whether no other pod could answer meanwhile, or nobody but somebody who looks waits for it."""
+    scale = scene.scale(workload)
+    single = scale is not None and scale.most == 1
+    return (
+        lone.ends_first(scene, workload)
+        or lone.is_console(workload)
+        or _only_udp(container)
+        or (single and bool(lone.why_alone(scene, workload, exposure)))
+    )
 
 
 def _only_udp(container: Container) -> bool:
@@ -375,7 +387,8 @@ def unready_behind_edge(scene: Scene) -> Answers:
     What it does
     Looks for Services with `publishNotReadyAddresses: true` (or the old annotation
     `service.alpha.kubernetes.io/tolerate-unready-endpoints`) to which an Ingress or another route leads, or
-    that have a port outside of the cluster.
+    that have a port outside of the cluster. One that picks one member of a StatefulSet is left out, and one
+    with one pod behind it is of low severity: no other could answer.
 
     Why it matters
     The setting lets members of a store find each other while they start. On a Service for requests it
@@ -401,6 +414,9 @@ def unready_behind_edge(scene: Scene) -> Answers:
         if leading is None:
             yield NotApplicable(service, "no traffic from outside goes through it")
             continue
+        if _ONE_MEMBER in as_map(service.spec.get("selector")):
+            yield NotApplicable(service, "it leads to one pod, in whose place no other could answer")
+            continue
         path = ("spec", "publishNotReadyAddresses") if stated else ("metadata", "annotations")
         yield Gap(
             service,
@@ -409,9 +425,16 @@ def unready_behind_edge(scene: Scene) -> Answers:
             evidence=(
                 "spec.publishNotReadyAddresses: true" if stated else "tolerate-unready-endpoints: true",
             ),
+            severity=Severity.LOW if _one_pod(scene, service) else None,
             confidence=Confidence.HIGH,
             related=(leading,),
         )
+
+
+def _one_pod(scene: Scene, service: KubeObject) -> bool:
+    """Whether one pod is all that a Service may lead to."""
+    scales = [scene.scale(one) for one in scene.workloads_of(service)]
+    return len(scales) == 1 and scales[0] is not None and scales[0].most == 1
 
 
 CHECKS = (

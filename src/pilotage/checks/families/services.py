@@ -10,6 +10,7 @@ from typing import Any
 
 from pilotage.checks import components
 from pilotage.checks.absence import to_be_completed
+from pilotage.checks.balancers import open_to_everybody
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answers,
@@ -40,16 +41,6 @@ _AT_RUN_TIME = re.compile(
 _ALIKE = 0.75
 _LONG_AFFINITY_SECONDS = 3600
 _DEFAULT_AFFINITY_SECONDS = 10800
-_INTERNAL = (
-    "service.beta.kubernetes.io/aws-load-balancer-internal",
-    "service.beta.kubernetes.io/aws-load-balancer-scheme",
-    "service.beta.kubernetes.io/azure-load-balancer-internal",
-    "networking.gke.io/load-balancer-type",
-    "cloud.google.com/load-balancer-type",
-    "service.beta.kubernetes.io/openstack-internal-load-balancer",
-    "service.beta.kubernetes.io/oci-load-balancer-internal",
-    "service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type",
-)
 
 
 def _selector(service: KubeObject) -> Mapping[str, Any]:
@@ -401,10 +392,10 @@ def affinity_pins_clients(scene: Scene) -> Answers:
 def open_dashboard_public(scene: Scene) -> Answers:
     """
     What it does
-    Looks for Services of type LoadBalancer without an annotation that makes the balancer internal and
-    without `loadBalancerSourceRanges`, before a dashboard or an admin tool that has no sign-in of its own, or
-    that is often left without (by its image: Weave Scope, Prometheus, Mongo Express, the Kubernetes
-    dashboard and others).
+    Looks for Services of type LoadBalancer that nothing marks as internal (an annotation of the cloud, a
+    private address, a class for a private network) and without `loadBalancerSourceRanges`, before a
+    dashboard or an admin tool that has no sign-in of its own, or that is often left without (by its
+    image: Weave Scope, Prometheus, Mongo Express, the Kubernetes dashboard and others).
 
     Why it matters
     The cloud opens such a balancer to every address. A firewall rule that somebody closes by hand belongs to
@@ -426,13 +417,7 @@ def open_dashboard_public(scene: Scene) -> Answers:
         if service.spec.get("type") != "LoadBalancer":
             continue
         behind = [one for one in scene.workloads_of(service) if "open-dashboard" in components.roles(one)]
-        inner = any(
-            str(service.annotations.get(key, "")).lower()
-            not in {"", "false", "internet-facing", "external", "public"}
-            for key in _INTERNAL
-        )
-        ranges = [as_text(one) for one in as_list(service.spec.get("loadBalancerSourceRanges"))]
-        if not behind or inner or (ranges and "0.0.0.0/0" not in ranges):
+        if not behind or not open_to_everybody(service):
             yield Pass(service)
             continue
         yield Gap(
