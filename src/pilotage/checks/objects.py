@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pilotage.checks.aside import Aside, Shelf
-from pilotage.checks.dialect import Position, compose, literal_line, position_of
+from pilotage.checks.dialect import DialectError, Position, compose, literal_line, position_of
 from pilotage.checks.repeating import lines_of_key, same_each_time
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
 from pilotage.checks.yaml_places import place_of, simple_rows
@@ -176,7 +176,11 @@ def _rows(document: Document) -> list[str] | None:
 
 @functools.lru_cache(maxsize=8)
 def _nodes(document: Document) -> Any:
-    return compose(document.text)
+    try:
+        return compose(document.text)
+    except DialectError:
+        # The values may come from elsewhere: rendered from a file that somebody has changed meanwhile.
+        return None
 
 
 class Subject(Protocol):

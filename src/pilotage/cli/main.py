@@ -128,9 +128,21 @@ def _failed(error: Exception, *, as_json: bool) -> None:
         message = f"standard output cannot be written: {error.strerror}"
         _say(message, "Make room there, or write elsewhere.", OutsideError.code, as_json=as_json)
         return
+    if isinstance(error, FileNotFoundError) and _here_is_gone():
+        message = "the folder in which this runs is no longer there"
+        _say(message, "Change to another folder.", OutsideError.code, as_json=as_json)
+        return
     traceback.print_exc(file=sys.stderr)
     message = f"{type(error).__name__}: {error}"
     _say(message, "This is a fault of Pilotage; please report it.", "bug", as_json=as_json)
+
+
+def _here_is_gone() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib takes time to import
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _wants_json(args: Sequence[str]) -> bool:

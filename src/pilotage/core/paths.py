@@ -6,6 +6,7 @@ too long; such a path is neither file nor folder, and whoever opens it then tell
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -55,4 +56,6 @@ def why_closed(path: Path, error: OSError) -> str:
     """Why a path cannot be opened, as the system has it; a link that leads nowhere is told as that."""
     if isinstance(error, FileNotFoundError) and path.is_symlink():
         return "it is a link that leads nowhere"
+    if error.errno == errno.ENXIO:
+        return "it is a socket, or a device that is not there"
     return error.strerror or str(error)

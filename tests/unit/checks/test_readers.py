@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
+import socket
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from pilotage.checks.readers.files import read_paths, read_text
+from pilotage.checks.readers import contents
+from pilotage.checks.readers.charts import HelmChoices
+from pilotage.checks.readers.files import Reach, read_paths, read_text
 from pilotage.checks.readers.reading import Reading, Trouble
 from pilotage.core.errors import NotFound
 
@@ -272,3 +277,45 @@ def test_templates_are_counted_in_words(tmp_path: Path, number: int, told: str) 
     (tmp_path / "a.yaml").write_text("---\n".join([POD.format("'{{ .Values.name }}'")] * number))
     last = read_paths([str(tmp_path)]).problems[-1]
     assert last.message.endswith(f"none with a Kubernetes object, {told} like unrendered templates")
+
+
+def test_what_has_no_end_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (problem,) = read_paths(["/dev/zero"]).problems
+    assert problem.message == "it is no text: it holds zero bytes"
+    monkeypatch.setattr(contents, "MOST_BYTES", 2**20)
+    (tmp_path / "long.yaml").write_text("a: b\n" * 300_000)
+    (tmp_path / "x.yaml").write_text(POD.format("x"))
+    reading = read_paths([str(tmp_path)])
+    assert keys(reading) == ["Pod x"]
+    assert [one.message for one in reading.problems] == ["longer than 1 MiB, or without an end"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a: b\n" * 300_000)))
+    (problem,) = read_paths(["-"]).problems
+    assert str(problem.place) == "-"
+    assert "without an end" in problem.message
+
+
+def test_sockets_and_pipes_that_a_glob_means_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(POD.format("x"))
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as one:
+        one.bind(str(tmp_path / "s.yaml"))
+    reading = read_paths([str(tmp_path / "*.yaml"), str(tmp_path / "s.yaml")])
+    assert keys(reading) == ["Pod x"]
+    assert [one.message for one in reading.problems] == [
+        "cannot be read: it is a socket, or a device that is not there"
+    ]
+
+
+def test_an_archive_that_is_cut_off_or_broken_is_passed_over_or_told(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "c.tgz", "w:gz") as archive:
+        for number in range(50):
+            content = os.urandom(500).hex().encode()
+            member = tarfile.TarInfo("c/Chart.yaml" if not number else f"c/{number}.yaml")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    whole = (tmp_path / "c.tgz").read_bytes()
+    (tmp_path / "x.yaml").write_text(POD.format("x"))
+    for at in range(0, len(whole), 700):
+        for content in (whole[:at], whole[:at] + b"\xff" * 9 + whole[at + 9 :]):
+            (tmp_path / "c.tgz").write_bytes(content)
+            assert "Pod x" in keys(read_paths([str(tmp_path)], reach=Reach(render=HelmChoices())))

@@ -245,6 +245,15 @@ def test_a_fault_of_ours_ends_in_one_message(cli: Cli, store: str, monkeypatch: 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "here").rmdir()
+    done = call("check", "list")
+    assert done.code == EXIT_OUTSIDE
+    assert done.err.startswith("pilotage: the folder in which this runs is no longer there [outside-error]")
+
+
 def test_a_folder_without_permission(cli: Cli, tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0)

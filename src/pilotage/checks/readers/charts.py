@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tarfile
+import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ _LIBRARY = re.compile(r"^type:\s*[\"']?library\b", re.MULTILINE)
 _MISSING = re.compile(r"missing in charts/ directory: (.+)")
 _MOST_MEMBERS = 20_000
 _LARGEST_MEMBER = 2_000_000
+_LARGEST_ARCHIVE = 100_000_000
+"""Bytes of all members together; packed, they may be a thousandth of that."""
 _LONGEST = 400
 _MOST_PAIRS = 25_000_000
 
@@ -146,13 +149,15 @@ class _Archive:
         found: dict[str, bytes] = {}
         try:
             with tarfile.open(fileobj=io.BytesIO(self.path.read_bytes()), mode="r:gz") as archive:
+                size = 0
                 for number, member in enumerate(archive):
-                    if number > _MOST_MEMBERS:
+                    size += member.size
+                    if number > _MOST_MEMBERS or size > _LARGEST_ARCHIVE:
                         break
                     if member.isfile() and member.size <= _LARGEST_MEMBER and _wanted(member.name):
                         content = archive.extractfile(member)
                         found[member.name] = content.read() if content is not None else b""
-        except (OSError, tarfile.TarError, EOFError, ValueError):
+        except (OSError, tarfile.TarError, EOFError, ValueError, zlib.error):
             return found
         return found
 

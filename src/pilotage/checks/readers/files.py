@@ -5,13 +5,13 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.charts import ARCHIVES, CHART, HelmChoices, is_archive, render_chart
+from pilotage.checks.readers.contents import Unreadable, decoded, holds_zeros, standard_input, text_of
 from pilotage.checks.readers.corefile import CorefileReader, join_imports
 from pilotage.checks.readers.haproxy import HaproxyReader, join_haproxy
 from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
@@ -27,8 +27,8 @@ from pilotage.checks.readers.manifests import ManifestReader, parse_ahead
 from pilotage.checks.readers.nginx import NginxReader, join_includes
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
 from pilotage.checks.rules.patterns import path_matches
-from pilotage.core.errors import InvalidInput, NotFound
-from pilotage.core.paths import is_absent, is_folder, is_special, why_closed
+from pilotage.core.errors import NotFound
+from pilotage.core.paths import is_absent, is_folder, is_special
 
 READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReader(), ManifestReader())
 """Every kind of file; the first that wants a file reads it."""
@@ -91,7 +91,7 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
         into.asked.append(os.path.abspath(name))  # noqa: PTH100 - links stay as they are named
         before = _Before(into, seen)
         if name == STDIN:
-            _read_one(STDIN, _standard_input(), into, asked=True, chart_defaults=reach.chart_defaults)
+            _read_input(into, chart_defaults=reach.chart_defaults)
             continue
         batch = _Batch(into)
         for path, asked in _expand(name, into, seen, reach):
@@ -100,15 +100,11 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
                 _read_chart(path, into, reach.render)
                 continue
             try:
-                content = path.read_bytes()
-            except OSError as error:
-                into.problems.append(
-                    Problem(
-                        Place(str(path)), f"cannot be read: {why_closed(path, error)}", Trouble.UNREADABLE
-                    )
-                )
+                file = SourceFile(str(path), text_of(path), reach.chart_defaults)
+            except Unreadable as error:
+                into.problems.append(Problem(Place(str(path)), str(error), Trouble.UNREADABLE))
                 continue
-            batch.add(SourceFile(str(path), _decoded(content), reach.chart_defaults), asked=asked)
+            batch.add(file, asked=asked)
         batch.read()
         before.complain(name, into, excluded=bool(reach.exclude))
     drop_patches(into)
@@ -119,10 +115,11 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
     return into
 
 
-def _standard_input() -> bytes:
-    if sys.stdin is None:
-        raise InvalidInput("standard input is closed", hint="Name files or folders, or send something to it.")
-    return sys.stdin.buffer.read()
+def _read_input(into: Reading, *, chart_defaults: bool) -> None:
+    try:
+        _read_one(SourceFile(STDIN, standard_input(), chart_defaults), into)
+    except Unreadable as error:
+        into.problems.append(Problem(Place(STDIN), str(error), Trouble.UNREADABLE))
 
 
 def _read_chart(path: Path, into: Reading, choices: HelmChoices) -> None:
@@ -194,15 +191,14 @@ def _counted(files: int) -> str:
 def read_text(text: str, name: str = "pasted") -> Reading:
     """What a text holds, as one file that was asked for."""
     into = Reading()
-    _read_one(name, text.encode("utf-8", "surrogateescape"), into, asked=True, chart_defaults=False)
+    _read_one(SourceFile(name, decoded(text.encode("utf-8", "surrogateescape"))), into)
     return into
 
 
-def _read_one(name: str, content: bytes, into: Reading, *, asked: bool, chart_defaults: bool) -> None:
+def _read_one(file: SourceFile, into: Reading) -> None:
     into.files += 1
-    file = SourceFile(name, _decoded(content), chart_defaults)
     into.expect(file)
-    _read_source(file, into, asked=asked)
+    _read_source(file, into, asked=True)
 
 
 def _read_source(file: SourceFile, into: Reading, *, asked: bool) -> None:
@@ -230,14 +226,7 @@ def _no_text(file: SourceFile) -> str:
         return (
             "it is empty: the command before the pipe wrote nothing" if file.name == STDIN else "it is empty"
         )
-    # What stands before one in a later document is read, as kubectl would apply it.
-    return "it is no text: it holds zero bytes" if "\0" in file.text.partition("\n---")[0] else ""
-
-
-def _decoded(content: bytes) -> str:
-    if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        return content.decode("utf-16", "replace")
-    return content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    return "it is no text: it holds zero bytes" if holds_zeros(file.text) else ""
 
 
 def _expand(
@@ -256,7 +245,7 @@ def _expand(
         said = "means no file" if glob.has_magic(name) else "does not exist"
         raise NotFound(f"{name} {said}", hint="Name files, folders or globs, or - for standard input.")
     for match in matches:
-        if is_folder(Path(match)) or reach.excludes(Path(match)):
+        if is_folder(Path(match)) or is_special(Path(match)) or reach.excludes(Path(match)):
             continue
         if _first_time(Path(match), seen):
             yield Path(match), False

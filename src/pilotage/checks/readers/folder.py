@@ -33,14 +33,13 @@ class Folder:
         if not glob.has_magic(pattern):
             text = self._text(self.folder / pattern)
             return None if text is None else [text]
-        found = [] if pattern.startswith("..") else sorted(self.folder.glob(pattern))
+        # As the shell has it, a star stands for no hidden file. The method of `Path` raises where a folder
+        # goes away meanwhile.
+        names = [] if pattern.startswith("..") else glob.glob(pattern, root_dir=self.folder)  # noqa: PTH207
+        found = sorted(self.folder / name for name in names)
         if not found and not is_folder((self.folder / pattern).parent):
             return None
-        # As the shell has it, a star stands for no hidden file.
-        shown = [
-            path for path in found if not path.name.startswith(".") or pattern.rpartition("/")[2][0] == "."
-        ]
-        return [text for path in shown if (text := self._text(path)) is not None]
+        return [text for path in found if (text := self._text(path)) is not None]
 
     def _text(self, path: Path) -> Text | None:
         real = os.path.realpath(path)

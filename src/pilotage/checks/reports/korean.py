@@ -29,6 +29,8 @@ SENTENCES: dict[str, str] = {
     "it is empty: the command before the pipe wrote nothing": "비어 있음: 파이프 앞의 명령이 쓴 것이 없음",
     "it is empty": "비어 있음",
     "it is no text: it holds zero bytes": "텍스트가 아님: 0 바이트가 들어 있음",
+    "longer than {} MiB, or without an end": "{} MiB보다 길거나 끝이 없음",
+    "it is a socket, or a device that is not there": "소켓이거나, 없는 장치",
     "not UTF-8": "UTF-8이 아님",
     "neither a manifest nor a configuration that we know": "매니페스트도, 알려진 설정 파일도 아님",
     "no Kubernetes object in this file": "이 파일에 쿠버네티스 객체가 없음",
