@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import UsageError
 
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.objects import Document, SourceFile
@@ -37,10 +38,12 @@ def _parse(document: Document) -> Any:
         return error
 
 
-def _told(helpers: int, text: str, parse: Callable[[Document], Any] = _parse) -> list[Any]:
+def _told(
+    helpers: int, text: str, parse: Callable[[Document], Any] = _parse, *, busy: bool = False
+) -> list[Any]:
     listed = list(documents(SourceFile("a.yaml", text)))
     ahead = Ahead()
-    ahead.start(listed, parse, helpers)
+    ahead.start(listed, parse, helpers, busy=busy)
     told = [ahead.take(one, _parse) for one in listed]
     ahead.finish()
     return told
@@ -49,6 +52,41 @@ def _told(helpers: int, text: str, parse: Callable[[Document], Any] = _parse) ->
 @pytest.mark.parametrize("helpers", [1, 2, 3, 60])
 def test_helpers_give_the_same_values_in_the_same_order(helpers: int) -> None:
     assert _told(helpers, MANY) == _told(0, MANY)
+
+
+@pytest.mark.parametrize("head_start", [1, 700, 1_000_000])
+def test_helpers_take_more_while_this_process_is_busy(
+    head_start: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_HEAD_START", head_start)
+    here = []
+
+    def parse(document: Document) -> Any:
+        here.append(document)
+        return _parse(document)
+
+    listed = list(documents(SourceFile("a.yaml", MANY)))
+    ahead = Ahead()
+    ahead.start(listed, _parse, 2, busy=True)
+    assert [ahead.take(one, parse) for one in listed] == _told(0, MANY)
+    all_of_it = sum(one.end - one.start for one in listed)
+    expected = max((all_of_it - 2 * head_start) // 3, 0)
+    assert expected - len(TEXT) < sum(one.end - one.start for one in here) <= expected
+    ahead.finish()
+
+
+def test_settings_are_looked_at_once_and_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("kind: Pod\napiVersion: v1\nmetadata: {name: a}\n")
+    (tmp_path / "b.yaml").write_text("kind: [\napiVersion: v1\n")
+    asked: list[str] = []
+    reading = read_paths([str(tmp_path / "a.yaml"), str(tmp_path)], meanwhile=lambda: asked.append("once"))
+    assert (asked, len(reading.objects)) == (["once"], 1)
+
+    def wrong() -> None:
+        raise UsageError("wrong")
+
+    with pytest.raises(UsageError, match="wrong"):
+        read_paths([str(tmp_path / "not there")], meanwhile=wrong)
 
 
 def test_what_is_shared_and_what_repeats_stays_so() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,13 +72,21 @@ class Reach:
         return any(path_matches(name, glob) for glob in self.exclude)
 
 
-def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Reach | None = None) -> Reading:
+def read_paths(
+    paths: Iterable[str],
+    *,
+    chart_defaults: bool = False,
+    reach: Reach | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> Reading:
     """Everything that the paths hold, as one.
 
     Args:
         paths: files, folders, globs, `-` for standard input.
         chart_defaults: whether they are charts that were rendered with their own default values.
         reach: what to take and how; without it nothing is rendered.
+        meanwhile: what else has to be done, once; other processes begin to parse before it. What it raises
+            comes before what is wrong with the paths.
 
     Raises:
         NotFound: a path does not exist, a glob matches nothing.
@@ -86,14 +94,30 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
     """
     reach = reach if reach is not None else Reach(chart_defaults=chart_defaults)
     into = Reading()
+    first = _Once(meanwhile)
+    try:
+        _read_each(paths, into, reach, first)
+    finally:
+        into.ahead.finish()
+        first()
+    drop_patches(into)
+    join_haproxy(into)
+    join_includes(into)
+    join_imports(into)
+    into.common = None
+    return into
+
+
+def _read_each(paths: Iterable[str], into: Reading, reach: Reach, first: _Once) -> None:
     seen: set[tuple[int, int]] = set()
     for name in paths:
         into.asked.append(os.path.abspath(name))  # noqa: PTH100 - links stay as they are named
         before = _Before(into, seen)
         if name == STDIN:
+            first()
             _read_input(into, chart_defaults=reach.chart_defaults)
             continue
-        batch = _Batch(into)
+        batch = _Batch(into, first)
         for path, asked in _expand(name, into, seen, reach):
             if reach.render is not None and (is_folder(path) or is_archive(path)):
                 batch.read()
@@ -107,12 +131,6 @@ def read_paths(paths: Iterable[str], *, chart_defaults: bool = False, reach: Rea
             batch.add(file, asked=asked)
         batch.read()
         before.complain(name, into, excluded=bool(reach.exclude))
-    drop_patches(into)
-    join_haproxy(into)
-    join_includes(into)
-    join_imports(into)
-    into.common = None
-    return into
 
 
 def _read_input(into: Reading, *, chart_defaults: bool) -> None:
@@ -130,11 +148,24 @@ def _read_chart(path: Path, into: Reading, choices: HelmChoices) -> None:
         _read_source(file, into, asked=False)
 
 
+class _Once:
+    """Something that is to be done once: as soon as other processes have work, or have none."""
+
+    def __init__(self, work: Callable[[], object] | None) -> None:
+        self.work = work
+
+    def __call__(self) -> None:
+        work, self.work = self.work, None
+        if work is not None:
+            work()
+
+
 class _Batch:
     """Files that are read together, since several processes can then share the work."""
 
-    def __init__(self, into: Reading) -> None:
+    def __init__(self, into: Reading, first: _Once) -> None:
         self.into = into
+        self.first = first
         self.files: list[tuple[SourceFile, bool]] = []
         self.size = 0
 
@@ -148,7 +179,8 @@ class _Batch:
 
     def read(self) -> None:
         """Reads what was added."""
-        parse_ahead((file for file, _ in self.files), self.into)
+        parse_ahead((file for file, _ in self.files), self.into, busy=self.first.work is not None)
+        self.first()
         for file, asked in self.files:
             self.into.files += 1
             _read_source(file, self.into, asked=asked)

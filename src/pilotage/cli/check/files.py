@@ -93,7 +93,6 @@ def files(
         raise click.UsageError("--values is for charts that are to be rendered; leave out --rendered")
     version = version or house.kubernetes or None
     target = version_of(version) if version is not None else LATEST
-    settings_of(asked)
     reach = Reach(
         chart_defaults=chart_defaults,
         render=None
@@ -105,9 +104,10 @@ def files(
     definitions = read_definitions(crds)
     before = None
     if changed_since is not None:
+        settings_of(asked)
         checks = known_checks(asked.ground)
         before = _before(paths, changed_since, reach, checks, {"version": target, "definitions": definitions})
-    reading = read_paths(paths, reach=reach)
+    reading = read_paths(paths, reach=reach, meanwhile=lambda: settings_of(asked))
     if values and not reading.charts:
         raise click.UsageError("--values: there is no Helm chart among the paths")
     settings = settings_of(asked, whole=_whole(paths, house.folder), before=before)
