@@ -10,7 +10,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pilotage.checks.dialect import Position
@@ -162,8 +161,7 @@ class _Sharing:
         return known if known == made else made
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class JsonDocument(Document):
+class JsonDocument(Document, frozen=True, eq=False):
     """A document of JSON, or an item of a list in one.
 
     Attributes:

@@ -10,8 +10,9 @@ import contextlib
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
+
+import msgspec
 
 from pilotage.checks.aside import Aside, Shelf
 from pilotage.checks.dialect import DialectError, Position, compose, literal_line, position_of
@@ -24,8 +25,7 @@ _BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
 """Where a document in block form begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where something stands.
 
     Attributes:
@@ -121,8 +121,7 @@ class SourceFile:
         return Place(self.origin.name, *self.origin.at(line, column))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, eq=False):
     """One document of a file.
 
     Attributes:
@@ -290,7 +289,7 @@ class KubeObject:
         if self.document is None:
             return Place(object=self.key, path=dotted(path))
         at = self.document.file.place(*self.document.position((*self.prefix, *path)))
-        return replace(at, object=self.key, path=dotted(path))
+        return msgspec.structs.replace(at, object=self.key, path=dotted(path))
 
     def stable_path(self, path: KeyPath) -> str:
         """The path with list items called by their names instead of their positions."""
@@ -317,8 +316,7 @@ class KubeObject:
         return None
 
 
-@dataclass
-class Unbuilt:
+class Unbuilt(msgspec.Struct):
     """What Kustomize makes of the objects, which it did not do here.
 
     Attributes:
@@ -326,8 +324,8 @@ class Unbuilt:
         images: name of an image -> the image that it writes instead.
     """
 
-    files: set[str] = field(default_factory=set)
-    images: dict[str, str] = field(default_factory=dict)
+    files: set[str] = msgspec.field(default_factory=set)
+    images: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def is_patch_name(name: str) -> bool:

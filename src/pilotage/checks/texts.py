@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 
 from pilotage.checks.objects import KubeObject, Place, SourceFile
@@ -64,7 +62,7 @@ class Text(msgspec.Struct, frozen=True, eq=False):
         """
         if self.source is not None and self.line:
             at = self.source.place(self.line + line - 1, self.column + column - 1)
-            return replace(at, object=part, path=path)
+            return msgspec.structs.replace(at, object=part, path=path)
         if self.holder is None:
             return Place(object=part, path=path)
         around = self.holder.place(self.path)

@@ -14,6 +14,8 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
+import msgspec
+
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.clients import process
@@ -37,8 +39,7 @@ _LONGEST = 400
 _MOST_PAIRS = 25_000_000
 
 
-@dataclass(frozen=True)
-class HelmChoices:
+class HelmChoices(msgspec.Struct, frozen=True):
     """How charts are rendered.
 
     Attributes:

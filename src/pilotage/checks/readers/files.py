@@ -6,8 +6,9 @@ import fnmatch
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.charts import ARCHIVES, CHART, HelmChoices, is_archive, render_chart
@@ -48,8 +49,7 @@ must lie in `hack` or `src`, or hold tests itself.
 """
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True):
     """What a walk through folders takes, and how.
 
     Attributes:
