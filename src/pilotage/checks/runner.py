@@ -10,6 +10,7 @@ import msgspec
 
 from pilotage.checks.baseline import Baseline, fingerprint
 from pilotage.checks.environments import in_use
+from pilotage.checks.generated import ELSEWHERE, says_generated
 from pilotage.checks.ignores import Ignore, Ignores
 from pilotage.checks.model import (
     ANYTHING,
@@ -137,6 +138,9 @@ class _Raw(msgspec.Struct):
     def finding(self) -> Finding:
         """The finding, with its place."""
         check, gap = self.check, self.gap
+        fix = gap.fix or check.fix
+        if says_generated(gap.subject.source):
+            fix = f"{fix} {ELSEWHERE}"
         cited = check.cited
         if gap.incidents is not None:
             cited = tuple(Cited(one, exact=True) for one in gap.incidents)
@@ -149,7 +153,7 @@ class _Raw(msgspec.Struct):
             subject=gap.subject.key,
             message=gap.message,
             evidence=gap.evidence,
-            fix=gap.fix or check.fix,
+            fix=fix,
             patch=gap.patch,
             incidents=cited,
             fingerprint=self.fingerprint,
