@@ -271,7 +271,7 @@ def certificate_by_subpath(scene: Scene) -> Answers:
     Looks for Secrets with a certificate (type `kubernetes.io/tls`, made by a Certificate of cert-manager, or
     mounted as `*.crt`, `*.pem` without `key` in its name, or `tls.key`) that a container mounts with
     `subPath`, in pods that nothing replaces when the Secret changes. What is only trusted (`ca.crt`) lives
-    for years and is of low severity.
+    for years and is of low severity; so is what has neither the type nor the names of what is renewed.
 
     Why it matters
     A file that is mounted with `subPath` stays what it was when the container started. cert-manager renews
@@ -309,25 +309,35 @@ def certificate_by_subpath(scene: Scene) -> Answers:
             f"The certificate of Secret `{name}` stays what it was when the container started",
             path,
             evidence=(f"subPath: {workload.object.get(*path)}", f"volume: secret {name}"),
-            severity=Severity.LOW if all(_is_trusted(workload, item[1]) for item in held) else None,
+            severity=None if any(_is_renewed(scene, workload, item, made) for item in held) else Severity.LOW,
             confidence=Confidence.HIGH if name in made else Confidence.MEDIUM,
         )
 
 
-def _is_trusted(workload: Workload, path: KeyPath) -> bool:
-    """Whether a file names whom to trust, and is not what the pod presents."""
-    return as_text(workload.object.get(*path)).rpartition("/")[2].lower().startswith("ca")
+_Item = tuple[object, KeyPath]
 
 
-def _is_certificate(scene: Scene, workload: Workload, item: tuple[object, KeyPath], made: set[str]) -> bool:
-    volume, path = item
-    name = as_text(dig(volume, "secret", "secretName"))
-    secret = scene.find("Secret", name, workload.object) if name else None
-    if name in made or (secret is not None and secret.get("type") == "kubernetes.io/tls"):
-        return True
-    file = as_text(workload.object.get(*path)).rpartition("/")[2]
+def _is_renewed(scene: Scene, workload: Workload, item: _Item, made: set[str]) -> bool:
+    """Whether it is what the pod presents, and of the form that something renews."""
+    file = _file(workload, item)
+    return not file.startswith("ca") and (file.startswith("tls.") or _of_tls(scene, workload, item, made))
+
+
+def _is_certificate(scene: Scene, workload: Workload, item: _Item, made: set[str]) -> bool:
+    file = _file(workload, item)
     # A key that stands by itself signs something else, and nothing renews it.
-    return file == "tls.key" or (file.endswith((".crt", ".pem")) and "key" not in file.lower())
+    named = file == "tls.key" or (file.endswith((".crt", ".pem")) and "key" not in file)
+    return named or _of_tls(scene, workload, item, made)
+
+
+def _of_tls(scene: Scene, workload: Workload, item: _Item, made: set[str]) -> bool:
+    name = as_text(dig(item[0], "secret", "secretName"))
+    secret = scene.find("Secret", name, workload.object) if name else None
+    return name in made or (secret is not None and secret.get("type") == "kubernetes.io/tls")
+
+
+def _file(workload: Workload, item: _Item) -> str:
+    return as_text(workload.object.get(*item[1])).rpartition("/")[2].lower()
 
 
 CHECKS = (certificate_by_subpath, config_change_sleeps, pod_config_missing)
