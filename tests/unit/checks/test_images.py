@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Any
 
 import pytest
+import yaml
 
 from pilotage.checks.families.images import image_tag_moves
 from pilotage.checks.model import Gap, Severity
@@ -63,3 +65,19 @@ def test_rendered_it_is_known_by_what_its_file_says(
     origin: str, rendered: str, expected: list[Severity | None]
 ) -> None:
     assert severities(scene(rendered, written(origin))) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "gone"),
+    [("minio/minio", True), ("docker.io/minio/minio:latest", True), ("registry.example/minio/minio", False)],
+)
+def test_what_its_maker_has_taken_away_is_told_as_gone(image: str, *, gone: bool) -> None:
+    (gap,) = [answer for answer in image_tag_moves.look(scene(image)) if isinstance(answer, Gap)]
+    assert ("off Docker Hub" in gap.message) is gone
+    assert bool(gap.fix) is gone
+
+
+def test_each_repository_that_is_gone_has_a_source() -> None:
+    rows = yaml.safe_load(files("pilotage.checks").joinpath("data/gone_images.yaml").read_text("utf-8"))
+    assert rows["images"]
+    assert all(row["source"].startswith("https://") and row["instead"] for row in rows["images"])

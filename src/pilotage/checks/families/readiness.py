@@ -145,9 +145,9 @@ def _among_members(scene: Scene, workload: Workload) -> str:
     if not wanted:
         return ""
     return (
-        f"First {' and '.join(wanted)}: with a probe each pod else waits for others that have no name, or "
-        "are not started, before they are ready. Then add a readiness probe that asks the member itself (its "
-        "port, where it has no path for that), not the others."
+        f"First {' and '.join(wanted)}: else, once there is a probe, each pod waits for others that get no "
+        "name, or are not started, before they are ready. Then add a readiness probe that asks the member "
+        "itself (its port, where it has no path for that), not the others."
     )
 
 
