@@ -101,7 +101,10 @@ class Repository:
             head, tab, path = line.partition(b"\t")
             if not tab:
                 continue
-            mode, _, blob, size = head.decode("ascii").split()
+            parts = head.decode("ascii", "replace").split()
+            if len(parts) != 4:  # noqa: PLR2004 - mode, kind, name, size
+                raise BadReply("git ls-tree answers with something that is no list of files")
+            mode, _, blob, size = parts
             number = int(size) if size.isdigit() else 0
             yield Entry(mode, blob, number, path.decode("utf-8", "surrogateescape"))
 
@@ -125,7 +128,7 @@ class Repository:
         for entry in entries:
             end = out.find(b"\n", at)
             head = out[at:end].split()
-            if end < 0 or len(head) != 3:  # noqa: PLR2004 - name, type, size
+            if end < 0 or len(head) != 3 or not head[2].isdigit():  # noqa: PLR2004 - name, type, size
                 raise BadReply(
                     f"git has no content of {entry.path}", hint="A partial clone? git fetch --refetch."
                 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pilotage.clients import process
 from pilotage.clients.kubernetes.kubeconfig import Cluster, User
-from pilotage.core.errors import BadReply, ConfigError, Refused, Unreachable
+from pilotage.core.errors import BadReply, ConfigError, Refused, ToolMissing, Unreachable
 
 PLUGIN_SECONDS = 60.0
 """A plugin may open a browser for somebody to log in; one that hangs shall not hold the run for ever."""
@@ -42,8 +42,8 @@ def credentials_of(user: User, cluster: Cluster, *, seconds: float = PLUGIN_SECO
     if os.sep in command:
         command = str(user.folder / command)
     arguments = [str(item) for item in plugin.get("args") or []]
-    environment = os.environ | _variables(plugin) | {"KUBERNETES_EXEC_INFO": _info(plugin, version, cluster)}
-    status = _status(_run([command, *arguments], environment, where, seconds, plugin), version, where)
+    variables = _variables(plugin) | {"KUBERNETES_EXEC_INFO": _info(plugin, version, cluster)}
+    status = _status(_run([command, *arguments], variables, where, seconds, plugin), version, where)
     return dataclasses.replace(
         user,
         token=str(status.get("token") or user.token),
@@ -83,37 +83,29 @@ def _info(plugin: Mapping[str, Any], version: str, cluster: Cluster) -> str:
 
 
 def _run(
-    command: list[str], environment: dict[str, str], where: str, seconds: float, plugin: Mapping[str, Any]
+    command: list[str], variables: Mapping[str, str], where: str, seconds: float, plugin: Mapping[str, Any]
 ) -> bytes:
     try:
-        done = subprocess.run(  # noqa: S603 - the user's own kubeconfig names the program
-            command,
-            env=environment,
-            stdin=None if _interactive(plugin) else subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=seconds,
-        )
-    except FileNotFoundError as error:
+        done = process.run(command, variables=variables, limit_seconds=seconds, terminal=_interactive(plugin))
+    except ToolMissing as error:
         hint = str(plugin.get("installHint") or f"Install {Path(command[0]).name}.")
         raise ConfigError(f"{where} is not installed: {command[0]}", hint=hint) from error
-    except OSError as error:
+    except Refused as error:
         raise ConfigError(
-            f"{where} cannot be started: {command[0]}: {error.strerror}",
-            hint="Make it executable, or name another.",
+            f"{where} cannot be started: {error.message}", hint="Make it executable, or name another."
         ) from error
-    except subprocess.TimeoutExpired as error:
+    except Unreachable as error:
         raise Unreachable(
             f"{where} did not answer in {seconds:g} s: {command[0]}",
             hint="Log in by hand, then run it again.",
         ) from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()[-_MOST_ERROR_CHARACTERS:]
+    if done.code:
+        said = done.err.strip()[-_MOST_ERROR_CHARACTERS:]
         raise Refused(
-            f"{where} ended with code {done.returncode}: {said or command[0]}",
+            f"{where} ended with code {done.code}: {said or command[0]}",
             hint="Run `kubectl get namespaces` to see whether it works there; perhaps a login has run out.",
         )
-    return done.stdout
+    return done.out
 
 
 def _status(output: bytes, version: str, where: str) -> Mapping[str, Any]:
