@@ -36,6 +36,7 @@ _LARGEST_MEMBER = 2_000_000
 _LARGEST_ARCHIVE = 100_000_000
 """Bytes of all members together; packed, they may be a thousandth of that."""
 _LONGEST = 400
+_SHORT = 80
 _MOST_PAIRS = 25_000_000
 
 
@@ -81,7 +82,12 @@ def render_chart(path: Path, choices: HelmChoices, into: Reading) -> list[Source
     if out.code:
         into.problems.append(_failure(path, place, out.err))
         return []
-    return _divided(out.out.decode("utf-8", "replace"), files, chart_defaults=not choices.values)
+    text = out.out.decode("utf-8", "replace")
+    if (said := text.strip()) and _SOURCE.search(text) is None:
+        message = f"what helm answers for it is no rendered chart: {shorten(said, _SHORT)}"
+        into.problems.append(Problem(place, message, Trouble.TEMPLATE))
+        return []
+    return _divided(text, files, chart_defaults=not choices.values)
 
 
 def _helm(path: Path, choices: HelmChoices) -> process.Output:

@@ -22,6 +22,7 @@ from pilotage.checks.readers.kustomize import (
     note_kustomization,
     render_kustomization,
     roots,
+    tell_left_out,
     used_files,
 )
 from pilotage.checks.readers.manifests import ManifestReader, parse_ahead
@@ -100,6 +101,7 @@ def read_paths(
     finally:
         into.ahead.finish()
         first()
+    tell_left_out(into)
     drop_patches(into)
     join_haproxy(into)
     join_includes(into)

@@ -7,6 +7,7 @@ written. Read as it lies, a patch is a piece of an object and is not checked as 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -16,11 +17,12 @@ import msgspec
 
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.objects import Document, KubeObject, Place, SourceFile, is_patch_name
+from pilotage.checks.readers.elsewhere import host_of
 from pilotage.checks.readers.manifests import ManifestReader
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.clients import process
-from pilotage.core.errors import OutsideError, ToolMissing
+from pilotage.core.errors import OutsideError, ToolMissing, Unreachable
 from pilotage.core.paths import is_file
 from pilotage.core.text import shorten
 
@@ -149,7 +151,13 @@ def roots(found: Iterable[Kustomization]) -> list[Kustomization]:
 
 def used_files(root: Kustomization) -> set[Path]:
     """The files that a kustomization is made of, those of its bases among them, by their real paths."""
+    return _parts(root)[0]
+
+
+def _parts(root: Kustomization) -> tuple[set[Path], set[str]]:
+    """The files that a kustomization is made of, by their real paths, and the hosts of those elsewhere."""
     seen: set[Path] = set()
+    hosts: set[str] = set()
     waiting = [root]
     while waiting:
         one = waiting.pop()
@@ -157,19 +165,26 @@ def used_files(root: Kustomization) -> set[Path]:
         if file in seen:
             continue
         seen.add(file)
+        hosts |= {host for name in _resource_names(one.data) if (host := host_of(name))}
         for path in one.named:
             inner = next((path / name for name in FILES if is_file(path / name)), None)
             if inner is not None:
                 waiting.append(kustomization(inner))
             else:
                 seen.add(path)
-    return seen
+    return seen, hosts
 
 
 def render_kustomization(root: Kustomization, into: Reading) -> bool:
-    """Adds the objects that a kustomization renders to; False where it cannot be rendered, with a problem."""
+    """Adds the objects that a kustomization renders to; False where it cannot be rendered, with a problem.
+
+    One that needs what cannot be fetched any more is only noted, for `tell_left_out`.
+    """
+    hosts = _parts(root)[1]
+    if into.elsewhere.leaves_out(str(root.file), hosts):
+        return False
     try:
-        out, layer = _built(root)
+        out, layer = _fetched(root, hosts, into)
     except OutsideError as error:
         hint = (
             ", so patches are not applied (--rendered takes it so)" if isinstance(error, ToolMissing) else ""
@@ -178,21 +193,65 @@ def render_kustomization(root: Kustomization, into: Reading) -> bool:
         into.problems.append(Problem(Place(str(root.file)), message, Trouble.TEMPLATE))
         return False
     if out.code:
-        said = " ".join(out.err.split()).removeprefix("error: ").removeprefix("Error: ")
-        message = f"cannot be rendered: {shorten(said or 'no reason given', _LONGEST)}"
+        message = f"cannot be rendered: {shorten(_reason(out.err) or 'no reason given', _LONGEST)}"
         into.problems.append(Problem(Place(str(root.file)), message, Trouble.TEMPLATE))
         return False
     rendered = Reading()
     file = SourceFile(str(root.file), out.out.decode("utf-8", "replace"))
     ManifestReader().read(file, rendered, asked=False)
+    if rendered.empty and file.text.strip():
+        message = "what Kustomize answers for it holds no Kubernetes object"
+        into.problems.append(Problem(Place(str(root.file)), message, Trouble.TEMPLATE))
+        return False
     origins = _Origins(root, layer)
     into.objects += [origins.placed(one) for one in rendered.objects]
+    into.problems += rendered.problems
     into.documents += rendered.documents
     into.files += 1
     return True
 
 
-def _built(root: Kustomization) -> tuple[process.Output, Path]:
+def tell_left_out(into: Reading) -> None:
+    """Adds one problem for all folders that need what cannot be fetched."""
+    if summary := into.elsewhere.summary():
+        place = Place(into.elsewhere.left_out[0])
+        into.problems.append(Problem(place, summary, Trouble.TEMPLATE))
+
+
+_AGAIN = "': "
+"""Behind it the tool tells what else it has tried."""
+_LOG = re.compile(r'[EWIF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=<?')
+_FETCH = re.compile(r"(?:failed to run|hit (?P<limit>\S+) timeout running) '[^']*'(?:: )?(?P<why>.*)")
+
+
+def _reason(said: str) -> str:
+    """Why the tool fails: what it says of the innermost part, since it repeats itself on the way there."""
+    text = " ".join(_LOG.sub("", said).removesuffix(">\n").split())
+    text = text.removeprefix("error: ").removeprefix("Error: ")
+    part, _, why = text.rpartition("accumulating resources from ")[2].partition(": ")
+    fetch = _FETCH.search(why)
+    if fetch is None:
+        return f"{part}: {why.partition(_AGAIN)[0]}" if why else part
+    why = f"no answer in {fetch['limit']}" if fetch["limit"] else fetch["why"].partition(" : exit status")[0]
+    return f"{part} cannot be fetched: {why}"
+
+
+def _fetched(root: Kustomization, hosts: set[str], into: Reading) -> tuple[process.Output, Path]:
+    """See `_built`; what lies elsewhere is waited for only as long as there is time left for that."""
+    if not hosts:
+        return _built(root, process.LIMIT_SECONDS)
+    with into.elsewhere.counting():
+        try:
+            out, layer = _built(root, into.elsewhere.left)
+        except Unreachable:
+            into.elsewhere.failed(hosts, "timed out")
+            raise
+    if out.code:
+        into.elsewhere.failed(hosts, out.err)
+    return out, layer
+
+
+def _built(root: Kustomization, limit_seconds: float) -> tuple[process.Output, Path]:
     """What the tool says, and the folder to which the origins are relative."""
     kustomize, kubectl = process.find("kustomize"), process.find("kubectl")
     if kustomize is None and kubectl is None:
@@ -204,7 +263,9 @@ def _built(root: Kustomization) -> tuple[process.Output, Path]:
         above = os.path.relpath(os.path.realpath(root.folder), layer)
         text = f"resources:\n- {above!r}\nbuildMetadata: [originAnnotations]\n"
         (Path(folder) / FILES[0]).write_text(text, encoding="utf-8")
-        return process.run([*command, folder]), layer
+        # What lies elsewhere and is private asks for a name and a word: there is nobody to answer.
+        variables = {"GIT_TERMINAL_PROMPT": "0"}
+        return process.run([*command, folder], variables=variables, limit_seconds=limit_seconds), layer
 
 
 class FileOrigin(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ import msgspec
 
 from pilotage.checks.aside import Shelf
 from pilotage.checks.objects import KubeObject, Place, SourceFile, Unbuilt
+from pilotage.checks.readers.elsewhere import Elsewhere
 from pilotage.checks.readers.parallel import Ahead
 from pilotage.checks.yaml_blocks import Common
 
@@ -64,6 +65,7 @@ class Reading:
         characters: length of what was read.
         shelf: where the texts of a large scene lie; None for others, and where nobody may write.
         common: what documents of a large scene have in common; None for others.
+        elsewhere: what Kustomize has fetched.
     """
 
     asked: list[str] = field(default_factory=list)
@@ -81,6 +83,7 @@ class Reading:
     characters: int = 0
     shelf: Shelf | None = field(default=None, repr=False)
     common: Common | None = field(default=None, repr=False)
+    elsewhere: Elsewhere = field(default_factory=Elsewhere, repr=False)
 
     def expect(self, file: SourceFile) -> None:
         """Is told of each file before it is read, and begins to save memory when they are many."""

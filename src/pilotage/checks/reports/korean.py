@@ -58,6 +58,16 @@ SENTENCES: dict[str, str] = {
     ),
     "a Helm chart that cannot be rendered: {}": "렌더링할 수 없는 Helm 차트: {}",
     "a Kustomize folder that cannot be rendered: {}": "렌더링할 수 없는 Kustomize 폴더: {}",
+    "a Kustomize folder that is not rendered: {} (--rendered takes all as it lies)": (
+        "렌더링하지 않은 Kustomize 폴더: {} (--rendered는 모두 있는 그대로 읽음)"
+    ),
+    "a Kustomize folder that is not rendered, like {} more of them: {} (--rendered takes all as it lies)": (
+        "렌더링하지 않은 Kustomize 폴더 (외 {}개): {} (--rendered는 모두 있는 그대로 읽음)"
+    ),
+    "{} cannot be reached": "{}에 연결할 수 없음",
+    "what lies elsewhere is waited for no longer than {} s": "다른 곳에 있는 것은 {}초까지만 기다림",
+    "what Kustomize answers for it holds no Kubernetes object": "Kustomize의 결과에 쿠버네티스 객체가 없음",
+    "what helm answers for it is no rendered chart: {}": "helm의 결과가 렌더링된 차트가 아님: {}",
     "{} (or leave charts out with --rendered)": "{} (또는 --rendered로 차트를 제외)",
     "{} (or leave it out with --rendered)": "{} (또는 --rendered로 제외)",
     "there is no helm on the PATH": "PATH에 helm이 없음",
@@ -149,6 +159,7 @@ SENTENCES: dict[str, str] = {
     "the version of `{}` cannot be read": "`{}`의 버전을 읽을 수 없음",
     "the node tells no kubelet version": "노드에 kubelet 버전이 없음",
     "its schedule cannot be read: {}": "스케줄을 읽을 수 없음: {}",
+    "its host names are still to be filled in": "호스트 이름을 아직 채워야 함",
     "the map {} is not beside the configuration": "맵 {}: 설정 파일 옆에 없음",
     "the address of the socket is in a variable": "소켓 주소가 변수에 있음",
     "it names no class, and the default may be kept elsewhere": "클래스가 없음. 기본값은 다른 곳일 수 있음",
