@@ -17,6 +17,7 @@ from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_text, dig
 
 _ALIKE = 0.8
+_BASES = {"base", "bases"}
 _SYSTEM = {"kube-system", "kube-public", "istio-system"}
 
 
@@ -195,7 +196,14 @@ def by_name(one: KubeObject) -> tuple[str, str, str]:
 
 
 def to_be_completed(scene: Scene, one: KubeObject) -> bool:
-    """Whether Kustomize completes an object, which it did not do here: what it lacks may be added."""
+    """Whether Kustomize completes an object, which it did not do here: what it lacks may be added.
+
+    So it is with a folder that calls itself a base, and that nothing here builds upon.
+    """
+    file = one.document.file if one.document is not None else None
+    # What a chart is rendered from bears the name of its template.
+    if file is not None and file.name != file.shown and not _BASES.isdisjoint(file.application.split("/")):
+        return True
     return bool(scene.unbuilt.files) and os.path.normpath(one.file) in scene.unbuilt.files
 
 

@@ -60,6 +60,10 @@ def roles(workload: Workload) -> frozenset[str]:
     """
     found = frozenset(role for container in workload.running for role in container_roles(container))
     account = as_text(workload.pod.get("serviceAccountName") or workload.pod.get("serviceAccount"))
+    first = workload.containers[0] if workload.containers else None
+    if "cluster-dns" in found and (first is None or "cluster-dns" not in container_roles(first)):
+        # Beside another program it answers for that one: the clients of a tunnel.
+        found -= {"cluster-dns"}
     if "cluster-dns" in found and account in {"", "default"} and workload.object.namespace != "kube-system":
         return found - {"cluster-dns"}
     return found

@@ -344,6 +344,10 @@ class Scene:
 
     def _find_exposures(self, workload: Workload) -> Iterator[Exposure]:
         for service in self.services_of(workload):
+            if not workload.serves(service) and any(
+                one.serves(service) for one in self.workloads_of(service)
+            ):
+                continue
             for backend in self.routes_to(service):
                 by = "edge" if _from_outside(backend.route) else "service"
                 yield Exposure(by, backend.route, service)

@@ -12,6 +12,7 @@ from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, di
 
 KINDS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 DEFAULT_TIMEOUT_SECONDS = 10
+_SETTINGS = frozenset({"configmaps", "secrets"})
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label that the API server gives every namespace: its name."""
 
@@ -86,8 +87,15 @@ class Webhook(msgspec.Struct, frozen=True, eq=False):
     @property
     def about_own_kinds(self) -> bool:
         """Whether it is asked about no kind of Kubernetes itself, but of its own operator or of another."""
-        groups = [as_text(one) for rule in self.rules for one in as_list(rule.get("apiGroups"))]
-        return bool(groups) and not any(_of_kubernetes(one) for one in groups)
+        labelled = opts_in(self.object_selector)
+        asked = [
+            rule
+            for rule in self.rules
+            # What it keeps of its own is labelled: its settings.
+            if not (labelled and set(map(as_text, as_list(rule.get("resources")))) <= _SETTINGS)
+        ]
+        groups = [as_text(one) for rule in asked for one in as_list(rule.get("apiGroups"))]
+        return bool(self.rules) and not any(_of_kubernetes(one) for one in groups)
 
     def rule_for(self, group: str, resource: str) -> KeyPath | None:
         """The way to the first rule that covers creating or updating a resource (`pods`, `nodes/status`)."""

@@ -244,6 +244,12 @@ class Workload(msgspec.Struct, frozen=True, eq=False, dict=True):
         hooks = {part.strip() for part in as_text(self.object.annotations.get("helm.sh/hook")).split(",")}
         return hooks <= _BESIDE_SERVICE
 
+    def serves(self, service: KubeObject) -> bool:
+        """Whether it declares a port of a Service; also where it declares none, so that nobody can tell."""
+        ports = [as_map(port) for port in as_list(service.spec.get("ports"))]
+        stated = any(one.ports for one in self.running)
+        return not stated or any(self.container_port(one.get("targetPort", one.get("port"))) for one in ports)
+
     def container_port(self, port: int | str | None) -> Container | None:
         """The container that declares a port, by number or by name."""
         for container in self.running:

@@ -62,6 +62,12 @@ def test_the_dns_of_a_cluster_has_an_account_of_its_own(account: str, found: set
     assert roles(deployment(container, serviceAccountName=account)) == found
 
 
+def test_dns_beside_another_program_is_that_program_s() -> None:
+    tunnel = {"name": "tunnel", "image": "registry.example/tunnel:1"}
+    dns = {"name": "dns", "image": "coredns/coredns:1.11.1"}
+    assert not roles(deployment(tunnel, dns, serviceAccountName="vpn"))
+
+
 @pytest.mark.parametrize(
     "image", ["registry.example/calico-node:1", "node:20", "calico/kube-controllers:v3", "", "etcd-backup"]
 )

@@ -66,6 +66,7 @@ def fix_of(check: str, case: str) -> str:
             "If more than the process itself answers `/checkout`",
         ),
         ("hpa-vs-replicas", "bad-not-compared-by-argo.yaml", "`RespectIgnoreDifferences=true`"),
+        ("batch-over-traffic", "bad-class-of-agents.yaml", "a class of its own, below"),
         ("batch-over-traffic", "bad-class-of-the-cluster.yaml", "No class of yours can rank above"),
         ("unknown-field", "bad-other-version.yaml", "Write `apiVersion: roads.example/v1alpha2`"),
         ("readiness-missing", "bad-udp.yaml", "no probe for UDP"),

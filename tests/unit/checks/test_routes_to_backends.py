@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pilotage.checks.absence import surely_absent, together
+from pilotage.checks.absence import surely_absent, to_be_completed, together
 from pilotage.checks.families.ingress_classes import ingress_class_unknown
 from pilotage.checks.families.routes_to_backends import route_backend_missing, route_parent_missing
 from pilotage.checks.model import Confidence, Gap, Pass, Severity, Unknown
@@ -119,9 +119,14 @@ def test_two_renderings_of_one_manifest_are_for_two_environments() -> None:
     assert together(Scene(), uat, rendered("prod", "other/web.yaml"))
 
 
+def test_a_base_that_nothing_builds_upon_is_to_be_completed() -> None:
+    assert to_be_completed(Scene(), rendered("apps/base/web", "apps/base/web/web.yaml"))
+    assert not to_be_completed(Scene(), rendered("overlays/prod", "apps/base/web/web.yaml"))
+
+
 def rendered(overlay: str, origin: str) -> KubeObject:
     """An Ingress of a base as an overlay has it."""
-    text = ROUTE.format(name=overlay, more=f", namespace: shop-{overlay}")
+    text = ROUTE.format(name="web", more=f", namespace: shop-{overlay}")
     file = SourceFile(f"{overlay}/{origin}", text, origin=FileOrigin(origin), application=overlay)
     into = Reading()
     ManifestReader().read(file, into, asked=False)

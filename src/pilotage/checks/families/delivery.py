@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import fnmatch
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -21,6 +22,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig
 
@@ -214,10 +216,10 @@ def prune_takes_namespaces(scene: Scene) -> Answers:
     """
     What it does
     Looks for Namespaces and CustomResourceDefinitions that a pruning Argo CD Application or Flux
-    Kustomization holds, without a mark that keeps them: `argocd.argoproj.io/sync-options: Prune=false` (or
-    `confirm`), `kustomize.toolkit.fluxcd.io/prune: disabled`. In a cluster it goes by the marks of the
-    controllers on the objects; in files by the folder that the source names. One finding for each controller
-    object.
+    Kustomization holds, without a mark that keeps them: `argocd.argoproj.io/sync-options: Prune=false`
+    (or `confirm`), `kustomize.toolkit.fluxcd.io/prune: disabled`. In a cluster it goes by the marks of
+    the controllers on the objects; in files by the folder that the source names, and of Argo CD only by
+    sources in the repository that most of them name. One finding for each controller object.
 
     Why it matters
     Deleting a Namespace deletes all that is in it, deleting a CustomResourceDefinition all objects of its
@@ -236,9 +238,17 @@ def prune_takes_namespaces(scene: Scene) -> Answers:
     - https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources
     - https://fluxcd.io/flux/components/kustomize/kustomizations/#prune
     """
-    precious = [one for one in scene.of(*_PRECIOUS) if not _kept(one) and one.name not in _IMMORTAL]
+    precious = [
+        one
+        for one in scene.of(*_PRECIOUS)
+        if not _kept(one) and one.name not in _IMMORTAL and not to_fill_in(one.name)
+    ]
+    own = _own_repository(scene)
     for controller in _pruning(scene):
-        held = [one for one in precious if _holds(controller, one)]
+        if _repository(controller) not in {"", own}:
+            yield NotApplicable(controller, "its source is another repository")
+            continue
+        held = list({one.key: one for one in precious if _holds(controller, one)}.values())
         if not held:
             yield Pass(controller)
             continue
@@ -271,6 +281,19 @@ def _pruning(scene: Scene) -> Iterator[KubeObject]:
             yield one
 
 
+def _own_repository(scene: Scene) -> str:
+    """The repository that most Applications name: the one that was read, as far as anybody can tell."""
+    named = Counter(_repository(one) for one in _pruning(scene))
+    del named[""]
+    return max(named, key=lambda one: (named[one], one), default="")
+
+
+def _repository(controller: KubeObject) -> str:
+    """Where an Application's source lies, without protocol and account; empty where it is not stated."""
+    url = as_text(dig(controller.spec, "source", "repoURL")).lower().removesuffix("/").removesuffix(".git")
+    return url.rpartition("://")[2].rpartition("@")[2].replace(":", "/")
+
+
 def _kept(one: KubeObject) -> bool:
     options = {part.strip() for part in as_text(one.annotations.get(_SYNC_OPTIONS)).split(",")}
     if options & {"Prune=false", "Prune=confirm"}:
@@ -289,9 +312,26 @@ def _holds(controller: KubeObject, one: KubeObject) -> bool:
     wanted = tuple(part for part in PurePosixPath(path).parts if part not in {".", "/"})
     folder = PurePosixPath(one.file).parent.parts
     # The source's folder is relative to its repository, which need not be where we were called.
-    return bool(wanted) and any(
-        folder[start : start + len(wanted)] == wanted for start in range(len(folder) - len(wanted) + 1)
-    )
+    for start in range(len(folder) - len(wanted) + 1) if wanted else ():
+        if folder[start : start + len(wanted)] == wanted:
+            below = PurePosixPath(one.file).parts[start + len(wanted) :]
+            return not argo or _reads(as_map(dig(controller.spec, "source", "directory")), below)
+    return False
+
+
+def _reads(directory: Mapping[str, Any], below: tuple[str, ...]) -> bool:
+    """Whether a source that states how its folder is read takes a file below it."""
+    if directory and directory.get("recurse") is not True and len(below) > 1:
+        return False
+    include, exclude = as_text(directory.get("include")), as_text(directory.get("exclude"))
+    name = "/".join(below)
+    return (not include or _fits(name, include)) and not (exclude and _fits(name, exclude))
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether a name fits one of the globs of a pattern: `{a.yaml,b/*.yaml}`."""
+    globs = pattern[1:-1].split(",") if pattern.startswith("{") and pattern.endswith("}") else [pattern]
+    return any(fnmatch.fnmatchcase(name, one.strip()) for one in globs)
 
 
 @check(

@@ -61,6 +61,7 @@ def _filled_in(container: Container) -> bool:
     replaced = components.bare_image(image).partition("/")[2]
     return (
         image in own
+        or not image.strip()
         or image.startswith((":", "/"))
         or _FOR_SHOW.match(image) is not None
         or to_fill_in(image)

@@ -40,6 +40,12 @@ _OF_THE_CLUSTER = (
 )
 
 
+_OF_AGENTS = (
+    "`{name}` is there for agents on the nodes, which rank above traffic rightly: give the work a class of "
+    "its own, below that of what serves traffic, with `preemptionPolicy: Never`."
+)
+
+
 def _value(scene: Scene, workload: Workload) -> int | None:
     """The priority that its pods get; None where its class is not in the scene."""
     name = as_text(workload.pod.get("priorityClassName"))
@@ -128,9 +134,9 @@ def batch_over_traffic(scene: Scene) -> Answers:
     Compares the priority of Jobs, CronJobs and Deployments without a Service that name a class with that
     of the workloads to which traffic from outside leads, and speaks up when one ranks higher and its
     class preempts; of low severity for a Deployment, which may work off what users wait for, and for a
-    class of the cluster itself, which makers of such Jobs choose. Deployments that have an account of
-    their own, such as operators, and classes that are not in the scene are not judged; in files the two
-    must be of one folder, or each state its namespace.
+    class of the cluster itself or of agents, which makers of such Jobs choose. Deployments that have an
+    account of their own, such as operators, and classes that are not in the scene are not judged; in
+    files the two must be of one folder, or each state its namespace.
 
     Why it matters
     When the nodes are full, the scheduler makes room for a nightly job by ending pods that serve users. How
@@ -168,10 +174,21 @@ def batch_over_traffic(scene: Scene) -> Answers:
                 "full, they take its place",
                 (*workload.pod_path, "priorityClassName"),
                 evidence=(f"priorityClassName: {name}", f"value: {value}"),
-                fix=_OF_THE_CLUSTER.format(name=name) if name in _BUILT_IN else "",
+                fix=_fix(scene, name),
                 related=(lowest[1],),
-                severity=Severity.LOW if workload.kind == "Deployment" or name in _BUILT_IN else None,
+                severity=Severity.LOW if workload.kind == "Deployment" or _fix(scene, name) else None,
             )
+
+
+def _fix(scene: Scene, name: str) -> str:
+    """The fix where a class is not there for batch work; empty for one that may be."""
+    if name in _BUILT_IN:
+        return _OF_THE_CLUSTER.format(name=name)
+    agents = any(
+        one.kind == "DaemonSet" and as_text(one.pod.get("priorityClassName")) == name
+        for one in scene.workloads
+    )
+    return _OF_AGENTS.format(name=name) if agents else ""
 
 
 def _serves_nobody(scene: Scene, workload: Workload) -> bool:
