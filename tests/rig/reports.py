@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from pathlib import Path
 
 from pilotage.checks.model import Severity
@@ -78,6 +79,6 @@ def empty_report(folder: Path) -> Report:
     return run(all_checks(), Scene(), reading=read_text("a: 1\n", str(folder)))
 
 
-def incidents(report: Report, lang: str = "en") -> dict[str, Incident]:
+def incidents(report: Report, lang: str = "en") -> Mapping[str, Incident]:
     """What its checks cite."""
     return incidents_of(report.checks.values(), "ko" if lang == "ko" else "en")

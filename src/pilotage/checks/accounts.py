@@ -13,6 +13,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Workload
+from pilotage.core.regex import regex
 
 READS = frozenset({"list", "watch", "*"})
 
@@ -82,7 +83,7 @@ _NO_WORK = frozenset(
 """What a server writes that answers questions only: reports, its own certificate and where it is trusted."""
 _LOCKS = frozenset({"leases", "*"})
 _OLD_LOCKS = frozenset({"configmaps", "endpoints"})
-_LOCK_NAME = re.compile(r"leader|elect|lock", re.IGNORECASE)
+_LOCK_NAME = regex(r"leader|elect|lock", re.IGNORECASE)
 _RENEWS = frozenset({"update", "patch", "*"})
 _WRITES = frozenset({"create", "update", "patch", "delete", "*"})
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import msgspec
 
-_PEM = re.compile(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]{1,200000})-----END CERTIFICATE-----")
+from pilotage.core.regex import regex
+
+_PEM = regex(r"-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]{1,200000})-----END CERTIFICATE-----")
 _SEQUENCE, _UTC_TIME, _GENERALIZED_TIME, _OID, _OCTETS = 0x30, 0x17, 0x18, 0x06, 0x04
 _VERSION, _EXTENSIONS, _DNS_NAME, _IP_ADDRESS = 0xA0, 0xA3, 0x82, 0x87
 _ALTERNATIVE_NAMES, _COMMON_NAME = b"\x55\x1d\x11", b"\x55\x04\x03"

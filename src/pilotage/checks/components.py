@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import re
 from importlib.resources import files
 
 from pilotage.checks.dialect import load
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container, Workload
+from pilotage.core.regex import regex
 
-_SLEEPS = re.compile(r"\b(?:sleep\s+(?:infinity|inf|\d+[dh]?)\W*(?:done)?|tail -f /dev/null)\W*$")
+_SLEEPS = regex(r"\b(?:sleep\s+(?:infinity|inf|\d+[dh]?)\W*(?:done)?|tail -f /dev/null)\W*$")
 """The end of a command that waits for ever."""
 
 

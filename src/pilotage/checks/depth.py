@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-_BRACKETS = re.compile(r"[\[\]{}]")
-_LADDER = re.compile(r"(?:[-?] +){50}|^ {800}", re.MULTILINE)
+from pilotage.core.regex import regex
+
+_BRACKETS = regex(r"[\[\]{}]")
+_LADDER = regex(r"(?:[-?] +){50}|^ {800}", re.MULTILINE)
 _RUNGS = ("- -", "- ?", "? -", "? ?", "-  ", "?  ")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from pilotage.checks.repeating import Repeating, flagged
 from pilotage.checks.tags import any_outside_of_words, bare_tags
 from pilotage.checks.values import KeyPath
 from pilotage.checks.yaml_blocks import Common, Unsure, read_blocks
+from pilotage.core.regex import regex
 
 Node = Any
 """A node of PyYAML; not typed, since the composer below keeps values where PyYAML keeps tags."""
@@ -31,7 +31,7 @@ ScalarNode: Any = yaml.ScalarNode
 SequenceNode: Any = yaml.SequenceNode
 _CParser: Any = vars(cyaml)["CParser"]
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = regex("[\ud800-\udfff]")
 
 MOST_VALUES = 400_000
 """Values of one document that aliases may unfold to before it counts as an attack."""

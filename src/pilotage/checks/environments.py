@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-import re
+
+from pilotage.core.regex import regex
 
 _TRIED_IN = frozenset("dev develop development e2e hack k3d kind local minikube sandbox".split())
 _TRIED = frozenset("dev development minikube kind".split())
@@ -20,10 +21,10 @@ _FOLDERS = frozenset(
     "archive archives attic benchmark benchmarks exercises getting-started graveyard hands-on legacy old "
     "retired test testing tests".split()
 )
-_CHAPTER = re.compile(r"(?:chapter|ch|lesson|lab|exercise|demo|example)[-_ ]?\d+")
+_CHAPTER = regex(r"(?:chapter|ch|lesson|lab|exercise|demo|example)[-_ ]?\d+")
 _AT_THE_TOP = frozenset("course doc docs documentation labs learn learning training".split())
 """Folders that only the first one is taken for: further down each may be the name of a program."""
-_WORD = re.compile(r"[-_.]")
+_WORD = regex(r"[-_.]")
 
 
 @functools.lru_cache(maxsize=4096)

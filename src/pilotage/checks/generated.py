@@ -6,8 +6,9 @@ import itertools
 import re
 
 from pilotage.checks.objects import SourceFile
+from pilotage.core.regex import regex
 
-_SAYS_SO = re.compile(
+_SAYS_SO = regex(
     r"\bauto(?:matically)?[- ]?generated\b|\bgenerated (?:by|file|from|with)\b|"
     r"\bdo not (?:manually |directly )?(?:edit|modify|change)\b",
     re.IGNORECASE,

@@ -13,12 +13,13 @@ from pilotage.checks.objects import KubeObject, Place, SourceFile, Subject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_map, as_text
 from pilotage.checks.workloads import workload_of
+from pilotage.core.regex import regex
 from pilotage.core.text import did_you_mean
 
 ANNOTATION = "pilotage.dev/ignore"
-_ENTRY = re.compile(r"(?:^|;)\s*([a-z0-9][a-z0-9-]*)\s*:|^\s*([a-z0-9]+(?:-[a-z0-9]+)+)\s*$", re.MULTILINE)
-_COMMENT = re.compile(r"#\s*pilotage:\s*ignore\[([^\]\n]*)\]([^\n]*)")
-_BLANK = re.compile(r"\s*(?:#|---|$)")
+_ENTRY = regex(r"(?:^|;)\s*([a-z0-9][a-z0-9-]*)\s*:|^\s*([a-z0-9]+(?:-[a-z0-9]+)+)\s*$", re.MULTILINE)
+_COMMENT = regex(r"#\s*pilotage:\s*ignore\[([^\]\n]*)\]([^\n]*)")
+_BLANK = regex(r"\s*(?:#|---|$)")
 
 
 class Ignore(msgspec.Struct, eq=False):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -16,8 +15,9 @@ from pilotage.checks.dialect import Position
 from pilotage.checks.objects import Document
 from pilotage.checks.values import KeyPath
 from pilotage.checks.yaml_blocks import Common
+from pilotage.core.regex import regex
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
+_BLANKS = regex(r"[ \t\r\n]*")
 _MOST_COMMON = 12
 """Entries of a mapping that is worth comparing with others: a longer one hardly ever is the same."""
 

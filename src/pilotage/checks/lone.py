@@ -19,16 +19,17 @@ from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import serving_container
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container, Workload
+from pilotage.core.regex import regex
 
 _MAKES = frozenset({"pods", "deployments", "statefulsets", "daemonsets", "replicasets"})
 _WRITES = frozenset({"create", "*"})
 _TRAFFIC = frozenset({"ingress-controller", "network-agent", "cluster-dns", "node-dns"})
-_ELECTS = re.compile(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
-_STAYS_OFF = re.compile(r"^--?(?:(?:enable-)?leader-elect(?:ion)?=false|mode\.single(?:=true)?)$")
-_OFF = re.compile(r"^leaderElection:\s*\n(?:[ \t]+.*\n)*?[ \t]+leaderElect:[ \t]*false\b", re.MULTILINE)
+_ELECTS = regex(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
+_STAYS_OFF = regex(r"^--?(?:(?:enable-)?leader-elect(?:ion)?=false|mode\.single(?:=true)?)$")
+_OFF = regex(r"^leaderElection:\s*\n(?:[ \t]+.*\n)*?[ \t]+leaderElect:[ \t]*false\b", re.MULTILINE)
 """In the file of a controller manager."""
 _NOT_ROLLED = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
-_STAYS_ALONE = re.compile(
+_STAYS_ALONE = regex(
     r"replicas:\s*1\s*#[^\n]*(?:\b(?:do\s?n[o']t|never|cannot|can't|must not)\s(?:be )?"
     r"(?:scale|increase|raise|change)|\bonly one\b|\bsingleton\b|\bexactly one\b)",
     re.IGNORECASE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Workload
+from pilotage.core.regex import regex
 
 _OF_THIS_MINUTE = {
     *(f"node.kubernetes.io/{word}" for word in ("not-ready", "unreachable", "network-unavailable")),
@@ -17,7 +17,7 @@ _OF_THIS_MINUTE = {
     "node.cloudprovider.kubernetes.io/uninitialized",
 }
 """Taints that the control plane sets and takes away: a node that just starts bears one."""
-_VERSION = re.compile(r"v?(\d+)\.(\d+)")
+_VERSION = regex(r"v?(\d+)\.(\d+)")
 
 
 def minor_version(text: str) -> tuple[int, int] | None:

@@ -19,9 +19,10 @@ from pilotage.checks.dialect import DialectError, Position, compose, literal_lin
 from pilotage.checks.repeating import lines_of_key, same_each_time
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig, dotted
 from pilotage.checks.yaml_places import place_of, simple_rows
+from pilotage.core.regex import regex
 
-_PATCH_NAME = re.compile(r"(?:^|[-_.])patch", re.IGNORECASE)
-_BEGIN = re.compile(r"^[^\s#]", re.MULTILINE)
+_PATCH_NAME = regex(r"(?:^|[-_.])patch", re.IGNORECASE)
+_BEGIN = regex(r"^[^\s#]", re.MULTILINE)
 """Where a document in block form begins."""
 
 

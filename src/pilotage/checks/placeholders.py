@@ -12,20 +12,21 @@ from typing import Any
 
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.values import KeyPath, as_text, dig
+from pilotage.core.regex import regex
 
-_TO_REPLACE = re.compile(
+_TO_REPLACE = regex(
     r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|\.{3}.*|.*\.{3}|[xX]{3,}|\$[A-Za-z_]\w*|__\w+__|"
     r"<[^<>]*[A-Za-z][^<>]*>|\[[^\[\]:]*[A-Za-z][^\[\]:]*\]"
 )
 """For a script or a reader to replace: a name in capitals or in brackets, a variable, dots: `DISK_SIZE`."""
-_INSIDE = re.compile(r"@@?[A-Za-z][\w.-]*@@?(?![\w.-])|%%?[A-Za-z_]\w*%%?|<[A-Za-z][\w .-]*>")
+_INSIDE = regex(r"@@?[A-Za-z][\w.-]*@@?(?![\w.-])|%%?[A-Za-z_]\w*%%?|<[A-Za-z][\w .-]*>")
 """The same in the midst of a text: `app:@tag@`, `%REPLICAS%`, `registry/<name>`."""
 _WORDS = (
     r"place-?holder|(?:change|replace)[-_ ]?(?:me|this)|fill[-_ ]?(?:me|this|in)|to be (?:filled|replaced)|"
     r"fix[-_ ]?me|tbd|auto(?:matic(?:ally)?)?[-_ ]replaced?"
 )
-_SAYS_SO = re.compile(rf"(?:^|[^a-z])(?:{_WORDS})(?:$|[^a-z])", re.IGNORECASE)
-_REMARK = re.compile(
+_SAYS_SO = regex(rf"(?:^|[^a-z])(?:{_WORDS})(?:$|[^a-z])", re.IGNORECASE)
+_REMARK = regex(
     rf"{_SAYS_SO.pattern}|\b(?:replace|substitute)\b.*\bwith\b|\b(?:insert|enter|put)\b.*\bhere\b",
     re.IGNORECASE,
 )
@@ -84,7 +85,7 @@ def is_encrypted(one: KubeObject) -> bool:
     return as_text(dig(one.data, "sops", "mac")).startswith(_ENCRYPTED)
 
 
-_UNWRITTEN = re.compile(r"#.*\badd fields here\b|(?:^|[\s:-])#@", re.IGNORECASE | re.MULTILINE)
+_UNWRITTEN = regex(r"#.*\badd fields here\b|(?:^|[\s:-])#@", re.IGNORECASE | re.MULTILINE)
 
 
 def is_unwritten(one: KubeObject) -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 _TRUE = frozenset("y Y yes Yes YES true True TRUE on On ON".split())
 _FALSE = frozenset("n N no No NO false False FALSE off Off OFF".split())
 _NULL = frozenset(["", "~", "null", "Null", "NULL"])
+NO_TEXT = _TRUE | _FALSE | _NULL - {""}
+"""Words of letters that mean something else than themselves."""
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
 _LARGEST = 2**64

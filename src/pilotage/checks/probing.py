@@ -11,25 +11,24 @@ from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler
 from pilotage.checks.values import as_list, as_map, as_text
 from pilotage.checks.workloads import Container, Workload
+from pilotage.core.regex import regex
 
-_HOST_FLAG = re.compile(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
-_URL_HOST = re.compile(
-    r"\b(?:https?|redis|postgres(?:ql)?|mysql|amqp|mongodb)://(?:[^/@\s]*@)?([A-Za-z0-9.-]+)"
-)
-_NETCAT = re.compile(r"\bnc\s+(?:-\w+\s+(?:\d+\s+)?)*([A-Za-z0-9.-]+)\s+\d+")
+_HOST_FLAG = regex(r"(?:^|\s)(?:-h|--host|--hostname|-H)[ =]+([A-Za-z0-9.$({})_-]+)")
+_URL_HOST = regex(r"\b(?:https?|redis|postgres(?:ql)?|mysql|amqp|mongodb)://(?:[^/@\s]*@)?([A-Za-z0-9.-]+)")
+_NETCAT = regex(r"\bnc\s+(?:-\w+\s+(?:\d+\s+)?)*([A-Za-z0-9.-]+)\s+\d+")
 _OWN = {"localhost", "127.0.0.1", "0.0.0.0", "::1"}  # noqa: S104 - a name to compare with, nothing listens
-_DEEP = re.compile(
+_DEEP = regex(
     r"/actuator/health/?$|/(?:\w+[-_.])?(?:deep|full|all|db|database|dependenc\w+|postgres|mysql|redis)(?:[-_.]?"
     r"(?:health|check|status)\w*)?/?$",
     re.IGNORECASE,
 )
-_FILE = re.compile(r"\.(?:html?|css|js|txt|ico|png|svg|gif)$")
-_PAGE = re.compile(r"(?:^|/)(?:log-?in|sign-?in|hello(?:[-_]?world)?|index)/?$", re.IGNORECASE)
+_FILE = regex(r"\.(?:html?|css|js|txt|ico|png|svg|gif)$")
+_PAGE = regex(r"(?:^|/)(?:log-?in|sign-?in|hello(?:[-_]?world)?|index)/?$", re.IGNORECASE)
 """Pages for somebody who is not known yet, and greetings."""
 _ECHOES = ("httpbin", "echoserver", "http-echo", "echo-server", "hello-app", "whoami")
 """Images of programs that answer by themselves and have nothing behind them."""
-_SELENIUM = re.compile(r"(?:^|/)selenium/(?:hub|router|standalone-)")
-_HEALTHY_NAME = re.compile(r"health|status|check|ready|alive|ping", re.IGNORECASE)
+_SELENIUM = regex(r"(?:^|/)selenium/(?:hub|router|standalone-)")
+_HEALTHY_NAME = regex(r"health|status|check|ready|alive|ping", re.IGNORECASE)
 
 
 def other_host(probe: Mapping[str, Any], workload: Workload) -> str:

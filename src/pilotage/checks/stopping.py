@@ -7,7 +7,6 @@ nor do some programs: such a pod serves on while the balancers learn that it goe
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from importlib.resources import files
 
@@ -18,14 +17,15 @@ from pilotage.checks.controllers import Version, version_of
 from pilotage.checks.dialect import load
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container
+from pilotage.core.regex import regex
 
 _SHELLS = {"sh", "ash", "dash"}
 """Not bash, which may run the last command of several in its own place."""
 _FORWARDS = {"tini", "tini-static", "dumb-init", "catatonit", "docker-init", "s6-svscan", "supervisord"}
 """First processes that hand signals on to the program, which then ends by them as any other does."""
-_SCRIPT_FLAG = re.compile("-[a-z]*c")
-_SEVERAL = re.compile(r"&&|[;\n]")
-_OWN_WAY = re.compile(r"\b(?:exec|trap)\b")
+_SCRIPT_FLAG = regex("-[a-z]*c")
+_SEVERAL = regex(r"&&|[;\n]")
+_OWN_WAY = regex(r"\b(?:exec|trap)\b")
 
 
 class _Program(msgspec.Struct, frozen=True):

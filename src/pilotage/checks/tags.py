@@ -7,12 +7,13 @@ a tenth of the time of reading a document event by event.
 from __future__ import annotations
 
 import bisect
-import re
 from typing import Any
 
 import yaml
 
-_BARE_TAG = re.compile(r"(?:^|[\s\[{,])!(?=\s)")
+from pilotage.core.regex import regex
+
+_BARE_TAG = regex(r"(?:^|[\s\[{,])!(?=\s)")
 
 
 def bare_tags(text: str) -> list[int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from pilotage.core.regex import regex
 
 EXAMPLE = "1.34"
-_VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?")
+_VERSION = regex(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?")
 
 
 def read_target(text: str) -> tuple[int, int] | None:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from pilotage.core.regex import regex
+
 KeyPath = tuple[str | int, ...]
 """The way to a value inside an object: keys and list positions."""
 
 _EMPTY: Mapping[str, Any] = {}
-_PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
+_PLAIN_KEY = regex(r"[A-Za-z_][\w-]*")
 
 
 def as_map(value: object) -> Mapping[str, Any]:
@@ -68,9 +70,7 @@ def pointer(path: KeyPath) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-_QUANTITY = re.compile(
-    r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?"
-)
+_QUANTITY = regex(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?")
 _SUFFIXES = {
     "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"),
     "k": Decimal(10**3), "M": Decimal(10**6), "G": Decimal(10**9), "T": Decimal(10**12),
@@ -97,7 +97,7 @@ def quantity(value: object) -> Decimal | None:
     return Decimal(number) * _SUFFIXES[suffix] if suffix else Decimal(number)
 
 
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)?")
+_DURATION = regex(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)?")
 _SECONDS = {
     "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3,
     "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0,

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from pilotage.checks.components import bare_image
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import serving_container
 from pilotage.checks.values import as_list, as_text, dig
 from pilotage.checks.workloads import Workload
+from pilotage.core.regex import regex
 
 _FOLDERS = frozenset({"hostPath", "local"})
-_DATABASE = re.compile(r"\b(?:postgres(?:ql)?|mysql|mariadb|mssql|oracle)(?:\+\w+)?://")
-_PARSE = re.compile(r"(?:^|/)(?:parse|parse-server)$")
+_DATABASE = regex(r"\b(?:postgres(?:ql)?|mysql|mariadb|mssql|oracle)(?:\+\w+)?://")
+_PARSE = regex(r"(?:^|/)(?:parse|parse-server)$")
 _PARSE_DATABASE = {"PARSE_DATABASE_HOST", "PARSE_SERVER_DATABASE_URI"}
 """Parse keeps files in its database, too, unless it is given another adapter."""
-_OBJECT_STORE = re.compile(r"\b(?:s3a?|gs|wasbs?|abfss?|oss)://")
+_OBJECT_STORE = regex(r"\b(?:s3a?|gs|wasbs?|abfss?|oss)://")
 
 
 def folder_of_one_node(scene: Scene, workload: Workload) -> str:

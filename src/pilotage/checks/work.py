@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from pilotage.checks.components import bare_image
 from pilotage.checks.workloads import Container, Workload
+from pilotage.core.regex import regex
 
 _SHELLS = {"sh", "bash", "ash", "dash"}
 _SMALL = frozenset(
@@ -21,22 +22,22 @@ _SMALL_IMAGES = frozenset(
     "origin-cli ose-cli vault whalesay".split()
 )
 """Last parts of names of images: tools that ask an API and end."""
-_ONE_LINER = re.compile(r"\bbpi\(|^\s*(?:import \w+;\s*)?print\(")
+_ONE_LINER = regex(r"\bbpi\(|^\s*(?:import \w+;\s*)?print\(")
 """The Job of Kubernetes' own documentation, which works out pi, and programs that print a line."""
-_SPLIT = re.compile(r"\s*(?:[;\n]|&&?|\|\|?|\bdo\b|\bthen\b|\$\(|`)\s*")
-_QUOTED = re.compile(r"'[^']*'")
-_VARIABLES = re.compile(r"^(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S*)\s*|!\s+)+")
-_MIGRATES = re.compile(
+_SPLIT = regex(r"\s*(?:[;\n]|&&?|\|\|?|\bdo\b|\bthen\b|\$\(|`)\s*")
+_QUOTED = regex(r"'[^']*'")
+_VARIABLES = regex(r"^(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|\S*)\s*|!\s+)+")
+_MIGRATES = regex(
     r"(?<![a-z])(?:migrat(?:e|es|ion|ions|or)|db[:_-](?:init|setup|seed|create)|init[-_]?db|alembic|flyway|"
     r"liquibase|syncdb|create[-_](?:db|database|users?|topics?|buckets?))(?![a-z])",
     re.IGNORECASE,
 )
-_ON_MUCH = re.compile(
+_ON_MUCH = regex(
     r"(?<![a-z])(?:re-?)?(?:aggregat|archiv|back-?up|batch|build|compact|compress|convert|crawl|dump|encod|etl|"
     r"export|import|index|ingest|load|process|render|report|restor|scan|snapshot|spark|sync|train|transcod)",
     re.IGNORECASE,
 )
-_HEAP = re.compile(r"-Xmx|max-old-space-size")
+_HEAP = regex(r"-Xmx|max-old-space-size")
 _LARGE_BYTES = Decimal(512 * 2**20)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from pilotage.checks.plain_words import WORDS, key_text
+from pilotage.checks.plain_words import NO_TEXT, WORDS, key_text
 
 SKIP, WHOLE, PLAIN, OPEN, FRESH, QUOTE, LITERAL, DASH, OTHER = range(9)
 """What a line says: nothing; a word that is whole; one that may go on below; a value that may follow below;
@@ -19,6 +19,8 @@ _PLAIN_KEY = r"(?P<plain>(?:[A-Za-z0-9_/]|\.[A-Za-z])[\w./-]{0,200})"
 _QUOTED_KEY = r""""(?P<double>[^"\\]{0,200})"|'(?P<single>[^']{0,200})'"""
 KEYED = re.compile(rf"(?:{_PLAIN_KEY}|{_QUOTED_KEY}):(?: +(?P<text>.*))?", re.ASCII)
 """A key and what stands behind it."""
+_USUAL = re.compile(r"""( *)([A-Za-z][\w./-]{0,200}):(?: ([A-Za-z/][\w./-]*|"[^"\\\t]*"|))?""", re.ASCII)
+"""What most lines are: a key with a word that begins like a name, with one in quotes, or with nothing."""
 _DOUBLE = re.compile(r'"((?:[^"\\]|\\["\\nt])*)"(?: +#.*| *)')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'(?: +#.*| *)")
 _ESCAPE = re.compile(r"\\(.)")
@@ -62,6 +64,19 @@ LINES = _Lines()
 
 
 def _line(text: str) -> Line:
+    match = _USUAL.fullmatch(text)
+    if match is not None:
+        blanks, key, word = match.groups()
+        if key not in NO_TEXT and word not in NO_TEXT:
+            if not word:
+                return Line(len(blanks), OPEN, None, key)
+            if word[0] == '"':
+                return Line(len(blanks), WHOLE, word[1:-1], key)
+            return Line(len(blanks), PLAIN, word, key)
+    return _unusual_line(text)
+
+
+def _unusual_line(text: str) -> Line:
     body = text.lstrip(" ")
     column = len(text) - len(body)
     if not body or body[0] == "#":

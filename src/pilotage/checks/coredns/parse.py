@@ -10,24 +10,23 @@ import msgspec
 from pilotage.checks.coredns.model import Corefile, Entry, ServerBlock
 from pilotage.checks.readers.reading import Problem, Trouble
 from pilotage.checks.texts import Text
+from pilotage.core.regex import regex
 
 Find = Callable[[str], Sequence[Text] | None]
 """The texts that an import means; None where they cannot be known."""
 
-_LOOK = re.compile(
-    r"^[ \t]*[^\s{}#;=][^\n{}#;=]{0,300}[ \t]\{[ \t]*(?:#[^\n]*)?$|^[ \t]*\.[ \t]+\{", re.MULTILINE
-)
-_PLUGIN = re.compile(
+_LOOK = regex(r"^[ \t]*[^\s{}#;=][^\n{}#;=]{0,300}[ \t]\{[ \t]*(?:#[^\n]*)?$|^[ \t]*\.[ \t]+\{", re.MULTILINE)
+_PLUGIN = regex(
     r"^[ \t]*(?:forward[ \t]+\S+[ \t]+\S|kubernetes(?:[ \t]|$)|cache(?:[ \t]+\d+)?[ \t]*(?:\{|$)"
     r"|errors[ \t]*$"
     r"|loadbalance|reload(?:[ \t]+\d+\w+)?[ \t]*$|prometheus(?:[ \t]|$)|whoami[ \t]*$)",
     re.MULTILINE,
 )
-_WORD = re.compile(
+_WORD = regex(
     r'(?P<comment>#[^\n]*)|"(?P<quoted>(?:\\.|[^"\\])*)(?:"|\Z)|(?P<plain>[^\s#]+)(?:#\S*)?',
     re.DOTALL,
 )
-_TEMPLATE = re.compile(r"\{\{[^\n]*\}\}|\{%-?[ \t]|<%")
+_TEMPLATE = regex(r"\{\{[^\n]*\}\}|\{%-?[ \t]|<%")
 _DEEPEST = 20
 _LARGEST = 2_000_000
 _MOST_IMPORTS = 1000

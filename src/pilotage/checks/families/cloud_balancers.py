@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Workload
+from pilotage.core.regex import regex
 
 RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 DETACHED = "dfds-2021-06-22-vpc-cni-replacement-detached-target-groups"
@@ -120,7 +120,7 @@ def alb_no_readiness_gate(scene: Scene) -> Answers:
             )
 
 
-_DELAY = re.compile(r"deregistration_delay\.timeout_seconds\s*=\s*(\d{1,6})")
+_DELAY = regex(r"deregistration_delay\.timeout_seconds\s*=\s*(\d{1,6})")
 
 
 @check(
@@ -174,7 +174,7 @@ def alb_drain_short(scene: Scene) -> Answers:
             )
 
 
-_SLEEP = re.compile(r"^(?:\S*/)?(?:sh|bash)?(?:\s+-\w*c)?\s*(?:\S*/)?sleep\s+(\d{1,5})s?\s*$")
+_SLEEP = regex(r"^(?:\S*/)?(?:sh|bash)?(?:\s+-\w*c)?\s*(?:\S*/)?sleep\s+(\d{1,5})s?\s*$")
 
 
 @check(
@@ -311,7 +311,7 @@ def _spread(scene: Scene, service: KubeObject, workload: Workload) -> Answer:
     )
 
 
-_ADMIN = re.compile(
+_ADMIN = regex(
     r"(?:^|/)(?:weaveworks/scope|kubernetesui/dashboard|kubernetes-dashboard[\w-]*|kubeshark/hub"
     r"|portainer/portainer(?:-ce|-ee)?|headlamp-k8s/headlamp|kiali/kiali|octant|kubeview|cloudcmd"
     r"|codercom/code-server|prom/prometheus|prometheus/prometheus|prometheus/alertmanager|prom/alertmanager"

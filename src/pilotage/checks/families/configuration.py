@@ -22,21 +22,20 @@ from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Reference, Scene
 from pilotage.checks.values import KeyPath, as_list, as_text, dig
 from pilotage.checks.workloads import SERVING, Workload
+from pilotage.core.regex import regex
 
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 PROW = "kubernetes-2019-02-05-prow-pods-in-wrong-namespace"
 KIAM = "dfds-2020-01-21-kiam-server-certificate-expired"
 SYSELEVEN = "syseleven-2024-02-10-expired-client-cert-stale-lb-config"
 
-_HASHED = re.compile(r"-[a-z0-9]*\d[a-z0-9]*$")
-_FOLLOWS = re.compile(r"checksum|hash|sha256|reloader|config-?version|rollme", re.IGNORECASE)
+_HASHED = regex(r"-[a-z0-9]*\d[a-z0-9]*$")
+_FOLLOWS = regex(r"checksum|hash|sha256|reloader|config-?version|rollme", re.IGNORECASE)
 _HASH_LENGTHS = range(8, 13)
 _KEPT = tuple(kind for kind in SERVING if kind != "Pod")
 _EVERYWHERE = {"kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"}
 """ConfigMaps that a controller puts into every namespace."""
-_COPIED = re.compile(
-    r"reflector|replicat|kubed|config-syncer|secret-?sync|trust\.cert-manager", re.IGNORECASE
-)
+_COPIED = regex(r"reflector|replicat|kubed|config-syncer|secret-?sync|trust\.cert-manager", re.IGNORECASE)
 """Annotations and labels of objects that something copies into other namespaces."""
 
 

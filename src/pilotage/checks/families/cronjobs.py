@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -28,11 +27,12 @@ from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, di
 from pilotage.checks.work import does_little, on_much_data
 from pilotage.checks.workloads import Container, Workload, workload_of
 from pilotage.core.counting import counted
+from pilotage.core.regex import regex
 
 ZALANDO = "zalando-2018-09-07-iam-404-cronjob-api-server-oom"
 UNIVERSE = "universe-2017-07-21-greedy-kubernetes-job"
 
-_CERTIFICATES = re.compile(r"webhook-certgen|\bcert-?gen(?:erator)?\b|\bgenerate-certs\b")
+_CERTIFICATES = regex(r"webhook-certgen|\bcert-?gen(?:erator)?\b|\bgenerate-certs\b")
 
 _SPEC: KeyPath = ("spec",)
 _JOB: KeyPath = ("spec", "jobTemplate", "spec")

@@ -24,25 +24,22 @@ from pilotage.checks.placeholders import address_for_show
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import KINDS, SERVING, Workload
+from pilotage.core.regex import regex
 
 ZALANDO = "zalando-2019-01-07-coredns-oom-total-dns-outage"
 SEOUL = "aws-2018-11-22-seoul-dns-resolver-minimum-hosts-removed"
 
-_URL = re.compile(
-    r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([a-z0-9.-]+?)\.?(?::\d+)?(?:[/?#].*)?$", re.IGNORECASE
-)
-_ADDRESS = re.compile(r"^([a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)+)(?::\d+)?$", re.IGNORECASE)
-_ABOUT_HOSTS = re.compile(
-    r"(?:^|_)(?:HOST|HOSTS|HOSTNAME|URL|URI|ENDPOINT|ADDR|ADDRESS|SERVER|BROKERS?)(?:_|$)"
-)
-_NOT_ASKED_FOR = re.compile(
+_URL = regex(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([a-z0-9.-]+?)\.?(?::\d+)?(?:[/?#].*)?$", re.IGNORECASE)
+_ADDRESS = regex(r"^([a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)+)(?::\d+)?$", re.IGNORECASE)
+_ABOUT_HOSTS = regex(r"(?:^|_)(?:HOST|HOSTS|HOSTNAME|URL|URI|ENDPOINT|ADDR|ADDRESS|SERVER|BROKERS?)(?:_|$)")
+_NOT_ASKED_FOR = regex(
     r"(?:^|_)(?:BASE|PUBLIC|EXTERNAL|SITE|WEBSITE|FRONTEND|ROOT|ISSUER|AUTHORITY|AUDIENCE|CALLBACK|REDIRECT|ORIGIN|COOKIE"
     r"|DOMAIN|DOCS?|HELP|HOMEPAGE|LINK|LOGO|TERMS|PRIVACY|SUPPORT|VITE|REACT|IMAGE|REGISTRY|REPO|REPOSITORY|REPOSITORIES)S?(?:_|$)"
 )
 """What names an address for others, most of all for browsers, or a place of images, which nodes ask."""
-_TOP = re.compile(r"\.(?:com|net|org|io|dev|app|cloud|co|eu|de|uk|fr|jp|kr|cn|in|us|ai|tech|info|biz)$")
-_RESERVED = re.compile(r"(?:^|\.)(?:example\.(?:com|net|org)|localhost|invalid|test)$")
-_WEB = re.compile(r"^(?:schemas?\.|www\.w3\.org$|json-schema\.org$)")
+_TOP = regex(r"\.(?:com|net|org|io|dev|app|cloud|co|eu|de|uk|fr|jp|kr|cn|in|us|ai|tech|info|biz)$")
+_RESERVED = regex(r"(?:^|\.)(?:example\.(?:com|net|org)|localhost|invalid|test)$")
+_WEB = regex(r"^(?:schemas?\.|www\.w3\.org$|json-schema\.org$)")
 _DEFAULT_NDOTS = 5
 
 
@@ -162,7 +159,7 @@ def _asks_cluster(workload: Workload) -> bool:
     return policy == "ClusterFirstWithHostNet"
 
 
-_SERVICE_NAME = re.compile(r"\b([a-z0-9-]+\.[a-z0-9-]+\.svc(?:\.cluster\.local)?)\b")
+_SERVICE_NAME = regex(r"\b([a-z0-9-]+\.[a-z0-9-]+\.svc(?:\.cluster\.local)?)\b")
 
 
 @check(

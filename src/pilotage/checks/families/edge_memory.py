@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
@@ -16,6 +15,7 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig, human_bytes, quantity
 from pilotage.checks.workloads import SERVING, Container
+from pilotage.core.regex import regex
 
 SKIPPER = "zalando-2019-skipper-ingress-oom-alb-502"
 LIMIT_RANGE = "dfds-2022-06-02-alb-502-traefik-oom-limitrange"
@@ -231,8 +231,8 @@ def proxy_heap_over_limit(scene: Scene) -> Answers:
                 )
 
 
-_HEAP = re.compile(r"\bmax_heap_size_bytes[\"']?\s*:\s*(\d{1,18})\b")
-_GO_MEMORY = re.compile(r"(\d{1,15})(B|KiB|MiB|GiB|TiB)?")
+_HEAP = regex(r"\bmax_heap_size_bytes[\"']?\s*:\s*(\d{1,18})\b")
+_GO_MEMORY = regex(r"(\d{1,15})(B|KiB|MiB|GiB|TiB)?")
 _GO_UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 

@@ -25,6 +25,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.scene import Scene
+from pilotage.core.regex import regex
 
 ABOUT = ("HaproxyConfig",)
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
@@ -40,7 +41,7 @@ _ANSWERING = frozenset(
     "return deny redirect use-service reject tarpit silent-drop set-dst auth lua wait-for-body".split()
 )
 _BY_ITSELF = ("stats", "filter", "option transparent", "option http_proxy")
-_MEANT_EMPTY = re.compile(
+_MEANT_EMPTY = regex(
     r"den(?:y|ied)|drop|block|reject|black[-_]?hole|sink|null|none|nowhere|maint|empty|no[-_]?(?:match|backend|route)"
     r"|not[-_]?found|40[0-9]|503|disabled|dummy|noop|nomatch",
     re.IGNORECASE,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pilotage.checks.haproxy.config import HaproxyConfig, Proxy
@@ -25,6 +24,7 @@ from pilotage.checks.model import (
 from pilotage.checks.probing import looks_deep
 from pilotage.checks.scene import Scene
 from pilotage.core.counting import counted
+from pilotage.core.regex import regex
 
 ABOUT = ("HaproxyConfig",)
 BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
@@ -34,7 +34,7 @@ STACK_EXCHANGE = "stack-exchange-2016-07-20-regex-home-page-health-check"
 STRIPE = "stripe-2019-07-10-database-election-and-config"
 FACEBOOK = "facebook-2021-10-04-backbone-withdrawal-dns"
 
-_FRONT_PAGE = re.compile(r"/(?:index\.\w+)?(?:[?#].*)?")
+_FRONT_PAGE = regex(r"/(?:index\.\w+)?(?:[?#].*)?")
 _CHEAP_ROOT = frozenset({"5984", "15984", "9200"})
 """Ports of CouchDB and Elasticsearch."""
 _RENDERING = frozenset({"GET", "HEAD"})

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pilotage.checks.controllers import Controller, controllers_of
@@ -26,6 +25,7 @@ from pilotage.checks.model import (
 )
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scale, Scene
+from pilotage.core.regex import regex
 
 ABOUT = ("HaproxyConfig",)
 SERVING = ("Deployment", "DaemonSet", "StatefulSet")
@@ -39,9 +39,7 @@ INGRESS_NIGHTMARE = "kubernetes-ingress-nginx-2025-03-24-ingressnightmare-cve-20
 _LONG = 600_000.0
 _SOON = 60_000.0
 _HARD_STOP = "ingress.operator.openshift.io/hard-stop-after"
-_CLUSTER_NAME = re.compile(
-    r"(?:_[\w-]+\._(?:tcp|udp)\.)?([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?:\.[a-z0-9.-]+)?\.?"
-)
+_CLUSTER_NAME = regex(r"(?:_[\w-]+\._(?:tcp|udp)\.)?([a-z0-9-]+)\.([a-z0-9-]+)\.svc(?:\.[a-z0-9.-]+)?\.?")
 _CALM = {"false", "none", "no", "off"}
 
 

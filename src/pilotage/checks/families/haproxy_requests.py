@@ -12,6 +12,7 @@ from pilotage.checks.haproxy.statements import Statement
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.scene import Scene
 from pilotage.core.counting import counted
+from pilotage.core.regex import regex
 
 ABOUT = ("HaproxyConfig",)
 MAILGUN = "mailgun-2018-07-13-central-auth-retry-overload"
@@ -21,9 +22,9 @@ POSTHOG_LIMIT = "posthog-2025-10-24-rate-limiter-saw-only-the-load-balancer"
 RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 
 _MANY = 2
-_TRACK = re.compile(r"track-sc\d*")
-_COUNT = re.compile(r"\bsc\d*_|\bsrc_(?:http_req|conn|sess)\w*")
-_TRUSTED = re.compile(
+_TRACK = regex(r"track-sc\d*")
+_COUNT = regex(r"\bsc\d*_|\bsrc_(?:http_req|conn|sess)\w*")
+_TRUSTED = regex(
     r"hdr(?:_\w+)?\(\s*(?:x-forwarded-(?:for|proto|port)|x-real-ip|cf-connecting-ip)", re.IGNORECASE
 )
 

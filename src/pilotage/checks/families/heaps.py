@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -13,12 +12,13 @@ from pilotage.checks.model import Answers, Gap, NotApplicable, Pass, Severity, c
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_text, dig, human_bytes
 from pilotage.checks.workloads import SERVING, Container
+from pilotage.core.regex import regex
 
 SKIPPER = "zalando-2019-skipper-ingress-oom-alb-502"
 
-_JAVA = re.compile(r"(?:^|\s|=)-Xmx(\d{1,12})([kKmMgGtT]?)(?=\s|$)")
-_NODE = re.compile(r"--max[-_]old[-_]space[-_]size[= ](\d{1,9})(?=\s|$)")
-_GO = re.compile(r"(\d{1,15})(B|KiB|MiB|GiB|TiB)?")
+_JAVA = regex(r"(?:^|\s|=)-Xmx(\d{1,12})([kKmMgGtT]?)(?=\s|$)")
+_NODE = regex(r"--max[-_]old[-_]space[-_]size[= ](\d{1,9})(?=\s|$)")
+_GO = regex(r"(\d{1,15})(B|KiB|MiB|GiB|TiB)?")
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 

@@ -17,6 +17,7 @@ from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SERVING, Container, Workload
+from pilotage.core.regex import regex
 
 DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
 DFDS_ZERO = "dfds-2023-02-14-node-rollover-left-zero-nodes"
@@ -45,9 +46,9 @@ _MOVING = {
 _ON_THIS_MACHINE = ("localhost/", "localhost:", "127.0.0.1:", "kind-registry:", "k3d-registry")
 """Registries of a cluster in which somebody tries things."""
 _BRANCHES = ("latest", "main", "master", "nightly", "edge", "dev", "canary", "unstable", "snapshot")
-_FOR_SHOW = re.compile(r"example/|your[-_]?(?:name|user(?:name)?|repo(?:sitory)?|registry|org|hub|id)?/")
+_FOR_SHOW = regex(r"example/|your[-_]?(?:name|user(?:name)?|repo(?:sitory)?|registry|org|hub|id)?/")
 """The beginning of an image's name that a reader replaces by their own."""
-_PLATFORM = re.compile(r"linux|windows|amd64|arm64(?:v8)?|arm32v7|armv?7|x86[-_]64|x64|ppc64le|s390x|i386")
+_PLATFORM = regex(r"linux|windows|amd64|arm64(?:v8)?|arm32v7|armv?7|x86[-_]64|x64|ppc64le|s390x|i386")
 _SCAFFOLD = {"manager", "webhook", "webhooks", "metrics-server"}
 
 

@@ -25,6 +25,7 @@ from pilotage.checks.model import (
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_text, dig
+from pilotage.core.regex import regex
 
 HIJACK = "dfds-2025-03-17-traefik-dashboard-rule-hijacked-api-path"
 
@@ -253,7 +254,7 @@ def default_backend_business(scene: Scene) -> Answers:
             )
 
 
-_NOT_BUSINESS = re.compile(r"default|fallback|404|error|maintenance|landing|catch-?all")
+_NOT_BUSINESS = regex(r"default|fallback|404|error|maintenance|landing|catch-?all")
 
 
 def _catch_all(ingress: KubeObject) -> tuple[str | int, ...] | None:
@@ -275,7 +276,7 @@ def _catch_all(ingress: KubeObject) -> tuple[str | int, ...] | None:
     return None
 
 
-_HOST = re.compile(r"\b(?:Host|HostRegexp|HostSNI|HostSNIRegexp|HostHeader)\s*\(", re.IGNORECASE)
+_HOST = regex(r"\b(?:Host|HostRegexp|HostSNI|HostSNIRegexp|HostHeader)\s*\(", re.IGNORECASE)
 
 
 @check(

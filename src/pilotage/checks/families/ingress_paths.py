@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pilotage.checks.absence import folder_of, surely_absent
@@ -25,15 +24,16 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_text, dig
 from pilotage.checks.workloads import SERVING
+from pilotage.core.regex import regex
 
 MALFORMED = "dfds-2021-09-06-traefik-v2-malformed-ingressroute-404"
 LATER_ROUTES = "dfds-2021-09-17-traefik-1-7-bad-secret-504"
 RULES = "uk-ministry-of-justice-2026-03-30-waf-rules-after-ingress-upgrade"
 
 PREFIX = "nginx.ingress.kubernetes.io/"
-_GROUP = re.compile(r"(?<!\\)\((?!\?(?!P?<))")
-_PLACEHOLDER = re.compile(r"\$(\d)")
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._\-/]*")
+_GROUP = regex(r"(?<!\\)\((?!\?(?!P?<))")
+_PLACEHOLDER = regex(r"\$(\d)")
+_PLAIN_PATH = regex(r"/[A-Za-z0-9._\-/]*")
 _SECRETS = ("auth-secret", "auth-tls-secret", "proxy-ssl-secret")
 
 

@@ -21,6 +21,7 @@ from pilotage.checks.serving import way_in
 from pilotage.checks.values import as_list, as_text, dig, human_bytes
 from pilotage.checks.work import does_little
 from pilotage.checks.workloads import SERVING, Container, Workload
+from pilotage.core.regex import regex
 
 BLUE_MATADOR = "blue-matador-2019-06-15-fluentd-system-oom"
 NU_NL = "nu-nl-2019-02-01-elastalert-oom-nodes"
@@ -29,19 +30,19 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 TARGET = "target-2019-01-cascading-failure-consul-gossip"
 
 _WHOLE_CORE = Decimal(1)
-_GATHERS = re.compile(
+_GATHERS = regex(
     r"fluent|beat(?![a-z])|logstash|promtail|vector|collectd|telegraf|datadog|dd-agent|newrelic|sysdig|"
     r"prometheus|otel|opentelemetry|collector|splunk|dynatrace|oneagent|instana|falco|alloy|grafana-agent|"
     r"logging|logs?-agent|jaeger|xray|x-ray|cadvisor|tetragon|zipkin|metrics|telemetry|monitoring",
     re.IGNORECASE,
 )
-_BUFFERS = re.compile(
+_BUFFERS = regex(
     r"fluent|beat(?![a-z])|logstash|promtail|vector|splunk|otel|opentelemetry|collector|alloy|logging|logs?-agent",
     re.IGNORECASE,
 )
 """Those of them that hold back what they cannot hand on."""
 _NODE_LOGS = {"/var/log", "/var/log/pods", "/var/log/containers", "/var/lib/docker/containers", "/"}
-_FEW_LINES = re.compile(
+_FEW_LINES = regex(
     r"secret|token|cert|tls|keytab|(?<![a-z])keys?(?![a-z])|credential|password|auth|config|env(?![a-z])|"
     r"socket|metrics|textfile|(?<![a-z])(?:run|sock|ssh|gpg|kubeconfig)(?![a-z])",
     re.IGNORECASE,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,6 +16,7 @@ from pilotage.checks.schema.survey import as_applied
 from pilotage.checks.values import as_int, as_list, as_map, as_text, dig, percent_or_count
 from pilotage.checks.workloads import SERVING, Workload
 from pilotage.core.counting import counted
+from pilotage.core.regex import regex
 
 LETS_ENCRYPT = "lets-encrypt-2016-03-28-firewall-cut-dns-of-validation-hosts"
 ZALANDO_DNS = "zalando-2019-01-07-coredns-oom-total-dns-outage"
@@ -190,7 +190,7 @@ def _loss(scene: Scene, workload: Workload, *, wholly: bool) -> Severity:
     return Severity.HIGH if not wholly or scene.exposed(workload, "edge") is not None else Severity.MEDIUM
 
 
-_WATCHES = re.compile(
+_WATCHES = regex(
     r"(?:^|[/-])(?:opentelemetry|otel|jaeger|zipkin|tempo|loki|promtail|fluent|fluentd|telegraf|statsd|"
     r"prometheus|grafana)(?:[-:@]|$)"
 )

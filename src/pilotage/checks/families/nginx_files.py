@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -23,17 +22,18 @@ from pilotage.checks.nginx.targets import Target, host_of, is_address, parameter
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import as_text, human_seconds
+from pilotage.core.regex import regex
 
 TURNITIN = "turnitin-2018-07-25-kubelet-elb-ip-change-notready"
 
-_MOVING = re.compile(
+_MOVING = regex(
     r"\.(?:elb|elasticbeanstalk|execute-api|rds|cache)\.[a-z0-9.-]*amazonaws\.com$|\.elb\.amazonaws\.com$"
     r"|\.(?:cloudfront\.net|azurewebsites\.net|azureedge\.net|trafficmanager\.net|cloudapp\.azure\.com"
     r"|herokuapp\.com|herokudns\.com|onrender\.com|run\.app|vercel\.app|netlify\.app|fly\.dev|ngrok\.io)$"
 )
 """Names whose addresses their owner changes at any time."""
-_CLUSTER = re.compile(r"^([a-z0-9-]+)(?:\.([a-z0-9-]+)(?:\.svc(?:\.[a-z0-9.-]+)?)?)?$")
-_PORT = re.compile(r":\d+")
+_CLUSTER = regex(r"^([a-z0-9-]+)(?:\.([a-z0-9-]+)(?:\.svc(?:\.[a-z0-9.-]+)?)?)?$")
+_PORT = regex(r":\d+")
 _LONG_VALID_SECONDS = 300
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -17,12 +16,13 @@ from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import KINDS, Workload
+from pilotage.core.regex import regex
 
 REDDIT = "reddit-2023-03-14-pi-day-calico-route-reflectors"
 CIRCLECI = "circleci-2023-03-14-kube-proxy-kubelet-skew"
 
 _NEWEST_OLDER_KUBELET = 3
-_FOLDER = re.compile(r"v?1\.([12]\d)(?:\.(?:\d+|x))?")
+_FOLDER = regex(r"v?1\.([12]\d)(?:\.(?:\d+|x))?")
 _AFFINITY = "DuringSchedulingIgnoredDuringExecution"
 
 

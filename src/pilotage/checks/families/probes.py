@@ -23,6 +23,7 @@ from pilotage.checks.scene import Scene
 from pilotage.checks.serving import handler, patience, served, timing, told
 from pilotage.checks.values import as_list, as_text, dig, human_seconds
 from pilotage.checks.workloads import SERVING, Container, Workload
+from pilotage.core.regex import regex
 
 NRE_LABS = "nre-labs-2018-12-04-etcd-liveness-probe-restart-loop"
 COINBASE = "coinbase-2020-06-01-api-saturation-health-check-eviction"
@@ -31,15 +32,15 @@ OMIO = "omio-2020-02-17-cpu-limit-throttling"
 
 _TIGHT_SECONDS = 10
 _LONG_TIMEOUT_SECONDS = 5
-_READY_PATH = re.compile(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
-_ALIVE = re.compile(r"(?:^|[/_.-])(?:ping|livez?|alive|heartbeat|version)(?:$|[/_.?-])", re.IGNORECASE)
+_READY_PATH = regex(r"(?:^|[/_.-])(?:ready|readyz|readiness|isready)(?:$|[/_.?-])", re.IGNORECASE)
+_ALIVE = regex(r"(?:^|[/_.-])(?:ping|livez?|alive|heartbeat|version)(?:$|[/_.?-])", re.IGNORECASE)
 """Paths that ask whether the process answers, and nothing else."""
 _LATER = (
     "Raise `failureThreshold` of the liveness probe, so that a pod is out of traffic for some time before it "
     "is killed."
 )
 _UNKNOWN = "If more than the process itself answers `{path}`, ask another path. "
-_LIVE_PATH = re.compile(
+_LIVE_PATH = regex(
     r"(?:live|healthz|healthy/?$|ping|metrics|well-known|alive|health[-_]?(?:checks?)?(?:/[\w-]+)?/?$|status|version|"
     r"heartbeat)",
     re.IGNORECASE,

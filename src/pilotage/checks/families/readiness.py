@@ -24,6 +24,7 @@ from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SERVING, Container, Workload
+from pilotage.core.regex import regex
 
 POSTHOG = "posthog-2025-09-29-connection-timeout-cut-retry-amplification"
 DFDS_AMI = "dfds-2022-10-31-bad-eks-ami-pleg"
@@ -151,7 +152,7 @@ def _among_members(scene: Scene, workload: Workload) -> str:
     )
 
 
-_DISCOVERS = re.compile(r"DISCOVER|PEER|JOIN|SEED|MEMBER|UNICAST|CLUSTER_(?:HOST|SERVICE|NODES)")
+_DISCOVERS = regex(r"DISCOVER|PEER|JOIN|SEED|MEMBER|UNICAST|CLUSTER_(?:HOST|SERVICE|NODES)")
 """Names of variables by which a program is told where the others of its kind are."""
 _BY_DISCOVERY = (
     "Let a readiness probe ask the process itself (its port, or a path that needs no other member): its pods "

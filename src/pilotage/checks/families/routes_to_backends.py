@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -28,6 +27,7 @@ from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.routes import Backend
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
+from pilotage.core.regex import regex
 
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 LATER_ROUTES = "dfds-2021-09-17-traefik-1-7-bad-secret-504"
@@ -296,7 +296,7 @@ def _overlap(one: str, other: str) -> bool:
     return False
 
 
-_HOST = re.compile(r"(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_HOST = regex(r"(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 """A host name; a placeholder of a template is none."""
 
 

@@ -28,12 +28,13 @@ from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text
 from pilotage.checks.workloads import KINDS, SERVING, Workload
+from pilotage.core.regex import regex
 
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 JW_PLAYER = "jw-player-2019-03-19-cryptominer-public-weave-scope-lb"
 SKYSCANNER = "skyscanner-2019-04-23-haproxy-ingress-hot-podding"
 
-_AT_RUN_TIME = re.compile(
+_AT_RUN_TIME = regex(
     r"^statefulset\.kubernetes\.io/pod-name$|pod-index$|^pod-template-hash$|role|leader|primary",
     re.IGNORECASE,
 )

@@ -25,12 +25,13 @@ from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import served, serving_container
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, human_seconds
 from pilotage.checks.workloads import SERVING, Container, Workload
+from pilotage.core.regex import regex
 
 RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 
-_SLEEP = re.compile(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
-_NO_PROGRAM = re.compile(r"(?:^|/)<[^<>]+>$")
+_SLEEP = regex(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
+_NO_PROGRAM = regex(r"(?:^|/)<[^<>]+>$")
 """The end of an image's name that a reader is to write. Scripts fill in others, which then run."""
 _ROLL_NOTHING = {"ReplicaSet", "ReplicationController"}
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import enum
 import ipaddress
-import re
 
 import msgspec
 
-_PREFIX = re.compile(
+from pilotage.core.regex import regex
+
+_PREFIX = regex(
     r"(?:(?:stream|dgram|tcp|tcp4|tcp6|udp|udp4|udp6|quic4|quic6|mptcp4?6?|proto)\+)?([a-z0-9]+)@"
 )
-_VARIABLE = re.compile(r"\$\{?[A-Za-z_.]|%\[")
+_VARIABLE = regex(r"\$\{?[A-Za-z_.]|%\[")
 _LOCAL = {"unix", "abns", "abnsz", "fd", "sockpair", "rhttp", "rev"}
-_NAME = re.compile(r"[A-Za-z0-9_*-]+(\.[A-Za-z0-9_-]+)*\.?")
+_NAME = regex(r"[A-Za-z0-9_*-]+(\.[A-Za-z0-9_-]+)*\.?")
 
 
 class Kind(enum.StrEnum):

@@ -25,23 +25,24 @@ from pilotage.checks.haproxy.words import Word
 from pilotage.checks.objects import KubeObject, Place, SourceFile
 from pilotage.checks.texts import Text
 from pilotage.checks.values import KeyPath
+from pilotage.core.regex import regex
 
 Finder = Callable[[str], str | None]
 """Gives the content of a file that a configuration names; None where it is not at hand."""
 
-_TYPICAL = re.compile(
+_TYPICAL = regex(
     r"^[ \t]*(?:bind|server|server-template|timeout|mode|option|balance|default_backend|use_backend|log"
     r"|maxconn|stats|default-server|nameserver|trace|http-request|tcp-request|acl|daemon|nbthread|chroot|peer"
     r"|user)\b",
     re.MULTILINE,
 )
-_GENERATED = re.compile(
+_GENERATED = regex(
     r"^\s*#.*\b(?:generated|rendered|managed|written)\b.*\bby\b|^\s*#.*\bdo not (?:edit|modify)\b"
     r"|^\s*#.*\bautomatically generated\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_COMMENT = re.compile(r"[ \t]*(?:#|\.|$)")
-_EXPRESSION = re.compile(r"%\[[^\]]*\]+|%[A-Za-z]+|\$\{\w+\}")
+_COMMENT = regex(r"[ \t]*(?:#|\.|$)")
+_EXPRESSION = regex(r"%\[[^\]]*\]+|%[A-Za-z]+|\$\{\w+\}")
 
 
 def looks_like_haproxy(text: str) -> bool:

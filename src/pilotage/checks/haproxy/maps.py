@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
-_CALL = re.compile(r"\bmap(?:_[a-z_]+)?\(\s*([^,()]+?)\s*(?:,\s*([^()]*?)\s*)?\)")
+from pilotage.core.regex import regex
+
+_CALL = regex(r"\bmap(?:_[a-z_]+)?\(\s*([^,()]+?)\s*(?:,\s*([^()]*?)\s*)?\)")
 
 
 class MapCall(msgspec.Struct, frozen=True):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
 from pilotage.checks.haproxy.words import MOST_WORDS, BadLine, Word, split
 from pilotage.checks.texts import Text
+from pilotage.core.regex import regex
 
 PROXIES = ("frontend", "backend", "listen")
 """Sections that carry traffic."""
@@ -30,9 +30,9 @@ _ALIASES = {
 _SETS = {"setenv", "presetenv", "resetenv", "unsetenv"}
 _MACROS = {".if", ".elif", ".else", ".endif"}
 _SAID = {".alert", ".warning", ".notice", ".diag"}
-_NUMBER = re.compile(r"\d+")
+_NUMBER = regex(r"\d+")
 _DEEPEST = 16
-_BAD_BYTES = re.compile("[\udc80-\udcff]")
+_BAD_BYTES = regex("[\udc80-\udcff]")
 
 
 class Fault(msgspec.Struct, frozen=True):

@@ -10,22 +10,21 @@ import msgspec
 from pilotage.checks.objects import KubeObject, Place, SourceFile
 from pilotage.checks.texts import Text
 from pilotage.checks.values import KeyPath
+from pilotage.core.regex import regex
 
-_MARK = re.compile(
-    r"\{\{|\{%|<%(?!\[)|<#(?:list|if)\b|^[ \t]*\[\[|^[ \t]*%[ \t]*(?:for|if|end)\b", re.MULTILINE
-)
-_LOOP = re.compile(
+_MARK = regex(r"\{\{|\{%|<%(?!\[)|<#(?:list|if)\b|^[ \t]*\[\[|^[ \t]*%[ \t]*(?:for|if|end)\b", re.MULTILINE)
+_LOOP = regex(
     r"\{\{-?\s*range\b([^}]*)\}\}"
     r"|\{%-?\s*for\b(.*?)%\}"
     r"|<%-?\s*(?:for\b|.*?\.each\b)(.*?)%>"
     r"|\[\[-?\s*range\b([^\]]*)\]\]"
 )
-_END = re.compile(r"\{\{-?\s*end\s*-?\}\}|\{%-?\s*endfor\b|<%-?\s*end\b|\[\[-?\s*end\s*-?\]\]")
-_OPENS = re.compile(
+_END = regex(r"\{\{-?\s*end\s*-?\}\}|\{%-?\s*endfor\b|<%-?\s*end\b|\[\[-?\s*end\s*-?\]\]")
+_OPENS = regex(
     r"(?:\{\{|\[\[)-?\s*(?:if|with|range|block|define)\b|\{%-?\s*for\b|<%-?\s*(?:if|for|unless|.*\bdo\b)"
 )
-_SERVER = re.compile(r"^[ \t]*server[ \t]", re.MULTILINE)
-_SECTION = re.compile(r"^[ \t]*(?:backend|listen)[ \t]", re.MULTILINE)
+_SERVER = regex(r"^[ \t]*server[ \t]", re.MULTILINE)
+_SECTION = regex(r"^[ \t]*(?:backend|listen)[ \t]", re.MULTILINE)
 
 
 def looks_like_template(text: str) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from pilotage.core.regex import regex
 
-_TIME = re.compile(r"(\d{1,12})(us|ms|s|m|h|d)?")
+_TIME = regex(r"(\d{1,12})(us|ms|s|m|h|d)?")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0, "h": 3_600_000.0, "d": 86_400_000.0}
 
 

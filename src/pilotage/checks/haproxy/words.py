@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Self
+
+from pilotage.core.regex import regex
 
 MOST_WORDS = 64
 """HAProxy refuses a line with more."""
 
-_SPECIAL = re.compile(r"[\"'\\#$\r]")
-_PLAIN = re.compile(r"[^ \t\v\f]+")
+_SPECIAL = regex(r"[\"'\\#$\r]")
+_PLAIN = regex(r"[^ \t\v\f]+")
 _BLANKS = " \t\v\f\n"
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", " ": " ", "\\": "\\", "#": "#", "'": "'", '"': '"'}
-_VARIABLE = re.compile(r"\.?[A-Za-z_][A-Za-z0-9_]*")
-_HEX = re.compile(r"[0-9A-Fa-f]{2}")
+_VARIABLE = regex(r"\.?[A-Za-z_][A-Za-z0-9_]*")
+_HEX = regex(r"[0-9A-Fa-f]{2}")
 
 
 class Word(str):

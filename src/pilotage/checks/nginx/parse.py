@@ -9,15 +9,16 @@ from pilotage.checks.nginx.model import Directive, NginxConfig
 from pilotage.checks.nginx.tokens import Token, TokenError, tokens
 from pilotage.checks.readers.reading import Problem, Trouble
 from pilotage.checks.texts import Text
+from pilotage.core.regex import regex
 
-_LOOK = re.compile(
+_LOOK = regex(
     r"^[ \t]*(?:(?:http|events|stream|server)\s*\{|upstream\s+[^\s{};]+\s*\{|location\s+[^{};\n]+\{"
     r"|(?:proxy_pass|fastcgi_pass|uwsgi_pass|grpc_pass|listen|server_name|proxy_set_header)\s+[^;\n]+;)",
     re.MULTILINE,
 )
-_TEMPLATE = re.compile(r"\{%[^\n]*%\}|<%[^\n]*%>|%\{~? ?(?:if|for|endif)\b")
-_BRACES = re.compile(r"\{\{[^{}\n]*\}\}")
-_CODE = re.compile(r"_by_lua|\bjs_content\b")
+_TEMPLATE = regex(r"\{%[^\n]*%\}|<%[^\n]*%>|%\{~? ?(?:if|for|endif)\b")
+_BRACES = regex(r"\{\{[^{}\n]*\}\}")
+_CODE = regex(r"_by_lua|\bjs_content\b")
 _LARGEST = 5_000_000
 _DEEPEST = 100
 _MOST_PROBLEMS = 3

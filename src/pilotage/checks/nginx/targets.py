@@ -9,12 +9,13 @@ from collections.abc import Iterator
 import msgspec
 
 from pilotage.checks.nginx.model import Directive, NginxConfig
+from pilotage.core.regex import regex
 
-_SCHEME = re.compile(r"^(?:https?|grpcs?|fastcgi|uwsgi|scgi)://", re.IGNORECASE)
-_VARIABLE = re.compile(r"\$\{?([A-Za-z0-9_]+)\}?")
-_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?", re.IGNORECASE)
-_PATH = re.compile(r"\$\{?(?:request_uri|uri|document_uri|is_args|args)\b")
-_PORT = re.compile(r":\d+$")
+_SCHEME = regex(r"^(?:https?|grpcs?|fastcgi|uwsgi|scgi)://", re.IGNORECASE)
+_VARIABLE = regex(r"\$\{?([A-Za-z0-9_]+)\}?")
+_NAME = regex(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?", re.IGNORECASE)
+_PATH = regex(r"\$\{?(?:request_uri|uri|document_uri|is_args|args)\b")
+_PORT = regex(r":\d+$")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -97,7 +98,7 @@ def parameter(one: Directive, name: str) -> str | None:
     return next((arg.partition("=")[2] for arg in one.args if arg.startswith(f"{name}=")), None)
 
 
-_TIME = re.compile(r"(\d+)(ms|y|M|w|d|h|m|s)?")
+_TIME = regex(r"(\d+)(ms|y|M|w|d|h|m|s)?")
 _SECONDS = {
     "ms": 0.001, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "M": 2592000, "y": 31536000,
 }  # fmt: skip

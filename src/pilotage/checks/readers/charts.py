@@ -21,16 +21,17 @@ from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.clients import process
 from pilotage.core.errors import OutsideError, ToolMissing
 from pilotage.core.paths import is_file, is_folder
+from pilotage.core.regex import regex
 from pilotage.core.text import shorten
 
 CHART = "Chart.yaml"
 ARCHIVES = (".tgz", ".tar.gz")
 LIBRARY = "library charts"
-_SOURCE = re.compile(r"^# Source: (\S.*)$", re.MULTILINE)
-_DIVIDER = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_AT = re.compile(r"\(([^():\s]+):(\d+):(\d+)\)|at <[^>]*>|([\w./-]+\.(?:ya?ml|tpl|txt)):(\d+):(\d+)")
-_LIBRARY = re.compile(r"^type:\s*[\"']?library\b", re.MULTILINE)
-_MISSING = re.compile(r"missing in charts/ directory: (.+)")
+_SOURCE = regex(r"^# Source: (\S.*)$", re.MULTILINE)
+_DIVIDER = regex(r"^---[ \t]*$", re.MULTILINE)
+_AT = regex(r"\(([^():\s]+):(\d+):(\d+)\)|at <[^>]*>|([\w./-]+\.(?:ya?ml|tpl|txt)):(\d+):(\d+)")
+_LIBRARY = regex(r"^type:\s*[\"']?library\b", re.MULTILINE)
+_MISSING = regex(r"missing in charts/ directory: (.+)")
 _MOST_MEMBERS = 20_000
 _LARGEST_MEMBER = 2_000_000
 _LARGEST_ARCHIVE = 100_000_000
@@ -205,8 +206,8 @@ def _divided(text: str, files: _Folder | _Archive, *, chart_defaults: bool) -> l
     return found
 
 
-_TEMPLATED = re.compile(r"\{\{.*?\}\}")
-_KEY = re.compile(r"^\s*((?:- )*)(\"[^\"]+\"|'[^']+'|[^\s:#{}]+):(?:\s|$)")
+_TEMPLATED = regex(r"\{\{.*?\}\}")
+_KEY = regex(r"^\s*((?:- )*)(\"[^\"]+\"|'[^']+'|[^\s:#{}]+):(?:\s|$)")
 
 
 @dataclass(frozen=True)

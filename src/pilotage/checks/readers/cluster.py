@@ -7,7 +7,6 @@ not kept, as long as that object is in the reading: checks look at owners.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -25,13 +24,14 @@ from pilotage.clients.kubernetes.api import Page, ReadOnlyApi
 from pilotage.clients.kubernetes.discovery import Discovered, Served, discover, server_version
 from pilotage.clients.kubernetes.failures import WHOLE_SERVER, Failure, Reason
 from pilotage.core.errors import InvalidInput, NotFound
+from pilotage.core.regex import regex
 
 _AT_ONCE = 4
 _MOST_STALLS = 3
 """After more stalls than these with no answer between, or pauses asked for, the rest is not waited for."""
 _CONTROLLED = ("ReplicaSet", "ReplicationController", "Job", "Pod")
 """Kinds that are made by others, in the order in which they may make each other."""
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NAMESPACE = regex(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 NOT_KEPT = "controlled by an object that was read"
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from pilotage.core.regex import regex
+
 MOST_SECONDS = 120.0
 """All that is fetched for one run together."""
-_HOST = re.compile(r"(?:(?:git::)?[a-z+]+://(?:[^/@]*@)?|[\w.-]+@|(?=github\.com[/:]))([\w.-]+)")
-_NO_WAY = re.compile(
+_HOST = regex(r"(?:(?:git::)?[a-z+]+://(?:[^/@]*@)?|[\w.-]+@|(?=github\.com[/:]))([\w.-]+)")
+_NO_WAY = regex(
     r"could not resolve|timed? ?out|timeout running|connection (?:refused|reset|closed)|unreachable"
     r"|failed to connect|no such host|could not read username|permission denied \(publickey",
     re.IGNORECASE,

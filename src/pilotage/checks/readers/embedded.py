@@ -21,10 +21,11 @@ from pilotage.checks.readers.haproxy import problems_of
 from pilotage.checks.readers.reading import Problem
 from pilotage.checks.texts import Text, text_of_value
 from pilotage.checks.values import as_map
+from pilotage.core.regex import regex
 
-_COREFILE_KEY = re.compile(r"(?:^|[./_-])corefile(?:$|[./_-])", re.IGNORECASE)
-_NOT_A_COREFILE = re.compile(r"\.(?:ya?ml|json|sh|md|server|override)$")
-_NGINX_KEY = re.compile(r"nginx|\.conf(?:\.template)?$|^default$")
+_COREFILE_KEY = regex(r"(?:^|[./_-])corefile(?:$|[./_-])", re.IGNORECASE)
+_NOT_A_COREFILE = regex(r"\.(?:ya?ml|json|sh|md|server|override)$")
+_NGINX_KEY = regex(r"nginx|\.conf(?:\.template)?$|^default$")
 _CUSTOM = "coredns-custom"
 """The ConfigMap whose keys AKS, RKE2 and others mount where the Corefile imports `custom/*`."""
 

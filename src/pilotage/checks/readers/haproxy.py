@@ -13,15 +13,16 @@ from pilotage.checks.haproxy.template import HaproxyTemplate, looks_like_templat
 from pilotage.checks.objects import Place, SourceFile
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.texts import Text
+from pilotage.core.regex import regex
 
-_NAMED = re.compile(
+_NAMED = regex(
     r"haproxy[^/]*\.(?:cfg|conf|j2|jinja2?|tmpl|tpl|ctmpl|erb|template)"
     r"(?:\.(?:j2|jinja2?|tmpl|tpl|ctmpl|erb|template|in|dist|example|sample|orig|bak|new|rpmnew))?",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(r"^[ \t]*(?:global|defaults|frontend|backend|listen)\b", re.MULTILINE)
-_NUMBERED = re.compile(r"\d+[-_.]")
-_BAD_BYTES = re.compile("[\udc80-\udcff]")
+_PLACEHOLDER = regex(r"^[ \t]*(?:global|defaults|frontend|backend|listen)\b", re.MULTILINE)
+_NUMBERED = regex(r"\d+[-_.]")
+_BAD_BYTES = regex("[\udc80-\udcff]")
 _MOST_FAULTS = 20
 _BIGGEST_MAP = 4 << 20
 

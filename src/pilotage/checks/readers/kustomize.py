@@ -7,7 +7,6 @@ written. Read as it lies, a patch is a piece of an object and is not checked as 
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -24,6 +23,7 @@ from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.clients import process
 from pilotage.core.errors import OutsideError, ToolMissing, Unreachable
 from pilotage.core.paths import is_file
+from pilotage.core.regex import regex
 from pilotage.core.text import shorten
 
 PATCH = "Kustomize patch"
@@ -220,8 +220,8 @@ def tell_left_out(into: Reading) -> None:
 
 _AGAIN = "': "
 """Behind it the tool tells what else it has tried."""
-_LOG = re.compile(r'[EWIF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=<?')
-_FETCH = re.compile(r"(?:failed to run|hit (?P<limit>\S+) timeout running) '[^']*'(?:: )?(?P<why>.*)")
+_LOG = regex(r'[EWIF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=<?')
+_FETCH = regex(r"(?:failed to run|hit (?P<limit>\S+) timeout running) '[^']*'(?:: )?(?P<why>.*)")
 
 
 def _reason(said: str) -> str:

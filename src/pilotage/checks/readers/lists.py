@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pilotage.checks.objects import Document
+from pilotage.core.regex import regex
 
-_ITEMS = re.compile(r"items:[ \t]*\r?\n((?:[ \t]*(?:#[^\n]*)?\r?\n)*)( *)- ")
+_ITEMS = regex(r"items:[ \t]*\r?\n((?:[ \t]*(?:#[^\n]*)?\r?\n)*)( *)- ")
 
 
 class Divided(NamedTuple):

@@ -14,18 +14,19 @@ from pilotage.checks.readers.lists import Divided, divided, items_of
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
 from pilotage.checks.values import as_map
 from pilotage.checks.yaml_blocks import Common
+from pilotage.core.regex import regex
 
 # As kubectl divides a stream: at a line of three dashes with nothing but blanks or a comment after them.
 # A mark of byte order may stand at the beginning of each.
-_DIVIDER = re.compile(r"---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILINE)
-_CONTENT = re.compile(r"(?:^|(?<=\n\ufeff))[ \t]*[^#\s%]", re.MULTILINE)
+_DIVIDER = regex(r"---[ \t\r]*(?:#[^\n]*)?(?:\n\ufeff|$)", re.MULTILINE)
+_CONTENT = regex(r"(?:^|(?<=\n\ufeff))[ \t]*[^#\s%]", re.MULTILINE)
 _WITHOUT_METADATA = {"KubeletConfiguration"}
 """Kinds of files that programs on a node read, and no API server."""
-_KUBERNETES = re.compile(r"(?:^|[{,])\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
-_KIND = re.compile(r"\bkind[\"']?\s*:")
-_API_VERSION = re.compile(r"(?:^|[{,])\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
-_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{\{")
-_BAD_BYTES = re.compile("[\udc80-\udcff]")
+_KUBERNETES = regex(r"(?:^|[{,])\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
+_KIND = regex(r"\bkind[\"']?\s*:")
+_API_VERSION = regex(r"(?:^|[{,])\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
+_TEMPLATE = regex(r"\{\{|\{%|<%|\$\{\{")
+_BAD_BYTES = regex("[\udc80-\udcff]")
 
 NOT_KUBERNETES = "not Kubernetes"
 
@@ -254,7 +255,7 @@ class _Places:
         return JsonDocument(self.file, start, end, self.line, start - self.begin + 1)
 
 
-_BLANKS = re.compile(r"[\s\ufeff]*")
+_BLANKS = regex(r"[\s\ufeff]*")
 
 
 def _next_value(text: str, at: int) -> int:

@@ -16,6 +16,7 @@ import orjson
 from pilotage.checks.readers.embedded import may_be_configuration
 from pilotage.checks.values import as_int, as_list, as_map, as_text
 from pilotage.checks.workloads import APPLIED_REPLICAS, SCALED
+from pilotage.core.regex import regex
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -67,9 +68,9 @@ _TOLD_APART = frozenset({"CronJob", "NetworkPolicy"})
 _BODY = ("kind", "apiVersion", "metadata", "status", "data", "binaryData", "stringData")
 _SMALL_CHARACTERS = 4096
 _LARGE_CHARACTERS = 2**20
-_CONFIG_KEY = re.compile(r"(?i)(^traefik\.|\.(cfg|conf|tmpl|server|override)$|snippet|^config-)")
-_CONFIG_WORD = re.compile("DeschedulerPolicy|KubeletConfiguration|max_heap_size_bytes")
-_CONFIG = re.compile(
+_CONFIG_KEY = regex(r"(?i)(^traefik\.|\.(cfg|conf|tmpl|server|override)$|snippet|^config-)")
+_CONFIG_WORD = regex("DeschedulerPolicy|KubeletConfiguration|max_heap_size_bytes")
+_CONFIG = regex(
     r"^\s*(global|defaults|frontend \S+|backend \S+|listen \S+|(http|server|upstream \S+|\S+:53) *\{)\s*$",
     re.MULTILINE,
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Final
 
 from pilotage.checks.model import Cited, Finding
 from pilotage.checks.objects import Place
 from pilotage.checks.report import Report, Tally
 from pilotage.checks.reports.incidents import Incidents
+from pilotage.core.regex import regex
 
 if TYPE_CHECKING:
     from pilotage.checks.reports.document import (
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
 
 VERSION: Final = 1
-_DRIVES_A_TERMINAL = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_DRIVES_A_TERMINAL = regex("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def render(report: Report, incidents: Incidents) -> str:

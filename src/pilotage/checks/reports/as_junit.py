@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree as ET
 
 from pilotage.checks.model import Check, Finding
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
 from pilotage.checks.reports.words import Lang, sentence, word
+from pilotage.core.regex import regex
 from pilotage.core.text import printable
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: Report, incidents: Incidents, *, lang: Lang = "en") -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from pilotage.checks.model import Finding
 from pilotage.checks.report import Report
 from pilotage.checks.reports.incidents import Incidents, cited_lines
 from pilotage.checks.reports.words import Lang, scope, sentence, summary, word
+from pilotage.core.regex import regex
 from pilotage.core.text import printable, shorten
 
 LIMIT = 60_000
@@ -16,7 +16,7 @@ LIMIT = 60_000
 _ROOM_FOR_COUNTS = 60
 _LONGEST_NOTE = 600
 _MOST_EVIDENCE = 8
-_SPECIAL = re.compile(r"([\\*_\[\]<>|#@])")
+_SPECIAL = regex(r"([\\*_\[\]<>|#@])")
 
 
 def render(report: Report, incidents: Incidents, *, lang: Lang = "en", limit: int = LIMIT) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import re
 
-_PIECE = re.compile(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[[^\]]+\]|.", re.DOTALL)
+from pilotage.core.regex import regex
+
+_PIECE = regex(r"\*\*/|/\*\*\Z|\*\*|\*|\?|\[[^\]]+\]|.", re.DOTALL)
 _MEANING = {
     "**/": "(?:[^/]+/)*",
     "/**": "/.+",

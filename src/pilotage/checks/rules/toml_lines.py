@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+
+from pilotage.core.regex import regex
 
 Path = tuple[str | int, ...]
 
-_HEAD = re.compile(r"^\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(
+_HEAD = regex(r"^\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = regex(
     r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
-_PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""")
-_LONG = re.compile("\"\"\"|'''")
+_PART = regex(r"""[A-Za-z0-9_-]+|"[^"]*"|'[^']*'""")
+_LONG = regex("\"\"\"|'''")
 
 
 def lines_of_keys(text: str) -> dict[Path, int]:

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pilotage.core.regex import regex
+
 _SWAGGER = "api/openapi-spec/swagger.json"
 _GENERATED = "pkg/generated/openapi/zz_generated.openapi.go"
 _PREFIXES = (
@@ -59,7 +61,7 @@ _FORMATS = {
     ("", ""): "*",
 }
 # Answers and requests of the API itself, which nobody writes into a manifest.
-_NOBODY_WRITES = re.compile(
+_NOBODY_WRITES = regex(
     r"^(?:meta\.v1\.(?:API\w+|Status\w*|WatchEvent|GroupVersionForDiscovery"
     r"|ServerAddressByClientCIDR|Patch)|version\.Info|.*List)$"
 )
@@ -148,8 +150,8 @@ def _type(schema: Mapping[str, Any]) -> str:
     return _FORMATS[schema.get("type", ""), schema.get("format", "")]
 
 
-_FUNCTION = re.compile(r"^func schema_(\w+)\(", re.MULTILINE)
-_ALLOWED = re.compile(r'^\t{5}"([^"]+)": \{|^\t+Enum:\s+\[\]interface\{\}\{([^}]*)\}', re.MULTILINE)
+_FUNCTION = regex(r"^func schema_(\w+)\(", re.MULTILINE)
+_ALLOWED = regex(r'^\t{5}"([^"]+)": \{|^\t+Enum:\s+\[\]interface\{\}\{([^}]*)\}', re.MULTILINE)
 
 
 def read_allowed(generated: str) -> dict[tuple[str, str], list[str]]:
@@ -251,10 +253,10 @@ def written(table: Mapping[str, Any]) -> str:
 
 
 _LIFECYCLE = "zz_generated.prerelease-lifecycle.go"
-_METHOD = re.compile(r"^func \(in \*(\w+)\) APILifecycle(\w+)\(\) .*?\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
-_VERSION = re.compile(r"return (\d+), (\d+)")
-_INSTEAD = re.compile(r'GroupVersionKind\{Group: "([^"]*)", Version: "([^"]*)"')
-_GROUP = re.compile(r'GroupName\s*=\s*"([^"]*)"')
+_METHOD = regex(r"^func \(in \*(\w+)\) APILifecycle(\w+)\(\) .*?\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_VERSION = regex(r"return (\d+), (\d+)")
+_INSTEAD = regex(r'GroupVersionKind\{Group: "([^"]*)", Version: "([^"]*)"')
+_GROUP = regex(r'GroupName\s*=\s*"([^"]*)"')
 
 
 def read_lifecycle(folder: Path) -> dict[str, dict[str, str]]:

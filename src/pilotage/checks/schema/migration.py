@@ -16,6 +16,7 @@ from pilotage.checks.model import Operation, Patch
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.plain_words import plain_value
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
+from pilotage.core.regex import regex
 
 
 class Migration(msgspec.Struct, frozen=True):
@@ -169,7 +170,7 @@ def _word(item: Any) -> str:
     return item if plain else json.dumps(item, ensure_ascii=False)
 
 
-_PLAIN = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
+_PLAIN = regex(r"[A-Za-z][\w.-]*", re.ASCII)
 
 
 def _definition(one: KubeObject) -> _Change:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from pilotage.checks.schema.published import renamed
 from pilotage.checks.schema.shapes import Free, Sequence, Shape, Struct
 from pilotage.checks.schema.walk import Fault
 from pilotage.checks.values import KeyPath, as_map, dig
+from pilotage.core.regex import regex
 
 # Names that many types have: found elsewhere they prove nothing, unless it is next door.
 _COMMON = frozenset(
@@ -27,7 +27,7 @@ _SURE = 1
 _LIKE = 0.75
 _SHORTEST = 4
 _BEGINNING = 10
-_REFERENCE = re.compile("([a-z]+)(?:Name|Ref|Reference|Id|Selector)")
+_REFERENCE = regex("([a-z]+)(?:Name|Ref|Reference|Id|Selector)")
 
 
 class Suggestion(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -12,9 +12,10 @@ import yaml
 from pilotage.checks.model import Check
 from pilotage.checks.reports.incidents import Incident
 from pilotage.checks.reports.words import Lang
+from pilotage.core.regex import regex
 from pilotage.library.shipped import bundled_files
 
-_KEY = re.compile(r"^(?=\w)", re.MULTILINE)
+_KEY = regex(r"^(?=\w)", re.MULTILINE)
 _HEAD_CHARACTERS = 4000
 
 
@@ -24,16 +25,35 @@ def files_by_id() -> dict[str, Path]:
     return {path.stem: path for path in bundled_files()}
 
 
-def incidents_of(checks: Iterable[Check], lang: Lang = "en") -> dict[str, Incident]:
+class _Told(Mapping[str, Incident]):
+    """Incidents by id, each read when it is asked for: a report tells of few of those that checks cite."""
+
+    def __init__(self, ids: Iterable[str], lang: Lang) -> None:
+        files = files_by_id()
+        self._files = {id_: files[id_] for id_ in sorted(ids) if id_ in files}
+        self._lang = lang
+        self._known: dict[str, Incident] = {}
+
+    def __getitem__(self, id_: str) -> Incident:
+        if id_ not in self._known:
+            self._known[id_] = _read(id_, self._files[id_], self._lang)
+        return self._known[id_]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def incidents_of(checks: Iterable[Check], lang: Lang = "en") -> Mapping[str, Incident]:
     """What to tell of the incidents that some checks cite."""
-    files = files_by_id()
-    wanted = {cited.id for one in checks for cited in one.cited}
-    return {id_: _read(id_, files[id_], lang) for id_ in sorted(wanted) if id_ in files}
+    return _Told({cited.id for one in checks for cited in one.cited}, lang)
 
 
-def all_incidents(lang: Lang = "en") -> dict[str, Incident]:
+def all_incidents(lang: Lang = "en") -> Mapping[str, Incident]:
     """What to tell of every incident of the library."""
-    return {id_: _read(id_, path, lang) for id_, path in files_by_id().items()}
+    return _Told(files_by_id(), lang)
 
 
 def _read(id_: str, path: Path, lang: Lang) -> Incident:

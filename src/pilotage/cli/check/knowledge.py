@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -134,7 +135,7 @@ def explain(id: str, ground: Ground, output: str) -> None:  # noqa: A002 - the w
                 say(out, f"{line} [{cited.id}]", "magenta", indent=2)
 
 
-def check_value(one: Check, incidents: dict[str, Incident]) -> dict[str, Any]:
+def check_value(one: Check, incidents: Mapping[str, Incident]) -> dict[str, Any]:
     """A check as JSON values."""
     return {
         "id": one.id,
