@@ -34,9 +34,12 @@ _ADDRESS = regex(r"^([a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)+)(?::\d+)?$
 _ABOUT_HOSTS = regex(r"(?:^|_)(?:HOST|HOSTS|HOSTNAME|URL|URI|ENDPOINT|ADDR|ADDRESS|SERVER|BROKERS?)(?:_|$)")
 _NOT_ASKED_FOR = regex(
     r"(?:^|_)(?:BASE|PUBLIC|EXTERNAL|SITE|WEBSITE|FRONTEND|ROOT|ISSUER|AUTHORITY|AUDIENCE|CALLBACK|REDIRECT|ORIGIN|COOKIE"
-    r"|DOMAIN|DOCS?|HELP|HOMEPAGE|LINK|LOGO|TERMS|PRIVACY|SUPPORT|VITE|REACT|IMAGE|REGISTRY|REPO|REPOSITORY|REPOSITORIES)S?(?:_|$)"
+    r"|DOMAIN|DOCS?|HELP|HOMEPAGE|LINK|LOGO|TERMS|PRIVACY|SUPPORT|VITE|REACT|IMAGE|REGISTRY|REPO|REPOSITORY|REPOSITORIES"
+    r"|GIT|BROWSER|CALENDLY|BOOKING|NAMESPACE)S?(?:_|$)|(?:^|_)(?:KC_HOSTNAME|SERVER_HOSTNAME|SERVER_NAME|APP_HOST|APP_URL)$"
 )
 """What names an address for others, most of all for browsers, or a place of images, which nodes ask."""
+_NOW_AND_THEN = regex(r"OIDC|OPENID|OAUTH|METADATA|DISCOVERY|LICEN[CS]E|UPDATE|TELEMETRY")
+"""What is asked when a program starts or once in a while, however many requests it gets."""
 _TOP = regex(r"\.(?:com|net|org|io|dev|app|cloud|co|eu|de|uk|fr|jp|kr|cn|in|us|ai|tech|info|biz)$")
 _RESERVED = regex(r"(?:^|\.)(?:example\.(?:com|net|org)|localhost|invalid|test)$")
 _WEB = regex(r"^(?:schemas?\.|www\.w3\.org$|json-schema\.org$)")
@@ -104,7 +107,8 @@ def ndots5_external(scene: Scene) -> Answers:
     What it does
     Looks for workloads that are told by a variable to call a host outside of the cluster, with fewer than
     five dots in its name, and whose pods have the default resolver option `ndots:5`. Medium where the
-    workload serves requests from outside, since then the look-ups grow with the traffic.
+    workload serves requests from outside, since then the look-ups grow with the traffic, but not for what is
+    asked once in a while (a provider of sign-in). Names by which routes lead to it are its own.
 
     Why it matters
     With `ndots:5` the resolver first tries the name with each search domain of the cluster, for IPv4 and
@@ -126,7 +130,10 @@ def ndots5_external(scene: Scene) -> Answers:
     for workload in scene.workloads:
         if workload.kind not in SERVING:
             continue
-        named = [one for one in _hosts(workload) if one.host.count(".") < _DEFAULT_NDOTS]
+        own = _own_names(scene, workload)
+        named = [
+            one for one in _hosts(workload) if one.host.count(".") < _DEFAULT_NDOTS and one.host not in own
+        ]
         if not named:
             continue
         if not _asks_cluster(workload):
@@ -138,6 +145,7 @@ def ndots5_external(scene: Scene) -> Answers:
             yield Pass(workload.object)
             continue
         edge = scene.exposed(workload, "edge")
+        often = not all(_NOW_AND_THEN.search(one.variable.upper()) for one in costly)
         yield Gap(
             workload.object,
             f"`{costly[0].host}` is looked up with each search domain first: up to ten queries each time",
@@ -146,10 +154,16 @@ def ndots5_external(scene: Scene) -> Answers:
                 *(f"{one.variable}: {one.host}" for one in costly[:4]),
                 f"dnsConfig.options.ndots: {'absent (5)' if ndots is None else ndots}",
             ),
-            severity=Severity.MEDIUM if edge is not None else None,
+            severity=Severity.MEDIUM if edge is not None and often else None,
             confidence=Confidence.MEDIUM,
             related=(edge.object,) if edge is not None else (),
         )
+
+
+def _own_names(scene: Scene, workload: Workload) -> set[str]:
+    """The host names by which routes lead to a workload: whoever is told them is told its own name."""
+    services = scene.services_of(workload)
+    return {backend.host.lower() for service in services for backend in scene.routes_to(service)}
 
 
 def _asks_cluster(workload: Workload) -> bool:
