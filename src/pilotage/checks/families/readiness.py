@@ -34,6 +34,8 @@ BUILDKITE = "buildkite-2016-08-22-db-downgrade-health-check-death-spiral"
 MONZO = "monzo-2017-10-27-partial-outage-linkerd-empty-endpoints"
 
 _SLOW_SECONDS = 120
+_FOR_MEMBERS = {"cluster", "gossip", "memberlist", "peer", "raft", "rpc"}
+"""Names of ports at which members of a cluster speak to each other."""
 _ONE_MEMBER = "statefulset.kubernetes.io/pod-name"
 _PROBES = ("readiness", "liveness", "startup")
 
@@ -389,7 +391,8 @@ def unready_behind_edge(scene: Scene) -> Answers:
     Looks for Services with `publishNotReadyAddresses: true` (or the old annotation
     `service.alpha.kubernetes.io/tolerate-unready-endpoints`) to which an Ingress or another route leads, or
     that have a port outside of the cluster. One that picks one member of a StatefulSet is left out, and one
-    with one pod behind it is of low severity: no other could answer.
+    by whose ports (`rpc`, `gossip`, `raft`) members find each other. One pod behind it is of low severity, as
+    no other could answer, and pods that are not among the files are of medium.
 
     Why it matters
     The setting lets members of a store find each other while they start. On a Service for requests it
@@ -418,6 +421,10 @@ def unready_behind_edge(scene: Scene) -> Answers:
         if _ONE_MEMBER in as_map(service.spec.get("selector")):
             yield NotApplicable(service, "it leads to one pod, in whose place no other could answer")
             continue
+        names = {as_text(dig(port, "name")) for port in as_list(service.spec.get("ports"))}
+        if names <= _FOR_MEMBERS:
+            yield NotApplicable(service, "its members find each other by it before they are ready")
+            continue
         path = ("spec", "publishNotReadyAddresses") if stated else ("metadata", "annotations")
         yield Gap(
             service,
@@ -426,16 +433,18 @@ def unready_behind_edge(scene: Scene) -> Answers:
             evidence=(
                 "spec.publishNotReadyAddresses: true" if stated else "tolerate-unready-endpoints: true",
             ),
-            severity=Severity.LOW if _one_pod(scene, service) else None,
+            severity=_of_unready(scene, service),
             confidence=Confidence.HIGH,
             related=(leading,),
         )
 
 
-def _one_pod(scene: Scene, service: KubeObject) -> bool:
-    """Whether one pod is all that a Service may lead to."""
+def _of_unready(scene: Scene, service: KubeObject) -> Severity | None:
+    """Low where one pod is all there is, medium where nobody knows how many, since an operator makes them."""
     scales = [scene.scale(one) for one in scene.workloads_of(service)]
-    return len(scales) == 1 and scales[0] is not None and scales[0].most == 1
+    if not scales:
+        return Severity.MEDIUM
+    return Severity.LOW if len(scales) == 1 and scales[0] is not None and scales[0].most == 1 else None
 
 
 CHECKS = (
