@@ -27,6 +27,7 @@ _RELEASED = (
     "Let each release write a version or a digest under `images` of the kustomization (`kustomize edit "
     "set image`), and apply what was released."
 )
+_BUILT = "Let each release write a version or a digest into what is built, and apply what was released."
 _MOVING = {
     "",
     "latest",
@@ -152,10 +153,11 @@ def image_tag_moves(scene: Scene) -> Answers:
     leads, and in agents that carry a node's network or names. It also says when the node's old copy is
     kept (`imagePullPolicy: IfNotPresent`), so that pods of one workload run different programs. Where a
     kustomization writes the tag under `images`, that tag counts; if it moves, too, as on a branch of
-    development that a release pins, the severity is low, and so it is of images of a registry on
-    `localhost` and of consoles, at which people look. The `config/` folder of an operator, from which a
-    release is built, is left out, and so are names of ImageStreams, which OpenShift replaces by digests.
-    Of a repository that its maker has taken off Docker Hub (a table) it says that.
+    development that a release pins, the severity is low, and so it is of what lies in a folder `build`,
+    of images of a registry on `localhost` and of consoles, at which people look. The `config/` folder of
+    an operator, from which a release is built, is left out, and so are names of ImageStreams, which
+    OpenShift replaces by digests. Of a repository that its maker has taken off Docker Hub (a table) it
+    says that.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -197,6 +199,7 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
     tag = components.image_tag(first.image)
     by_kustomize = bool(_by_kustomize(scene, first))
     local = first.image.startswith(_ON_THIS_MACHINE)
+    built = "build" in workload.object.file.split("/")[:-1]
     kept = as_text(first.get("imagePullPolicy")) in {"IfNotPresent", "Never"}
     gone = _gone().get(components.bare_image(first.image).removeprefix("docker.io/"))
     if gone is not None:
@@ -209,7 +212,7 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
         moves = "has a tag that moves" if tag else "has no tag, which means latest"
         message = f"`{first.image}` {moves}, and {why}"
         message += "; nodes that have an older copy keep it, so its pods may differ" if kept else ""
-        fix = _RELEASED if by_kustomize else ""
+        fix = _RELEASED if by_kustomize else _BUILT if built else ""
     return Gap(
         workload.object,
         message,
@@ -219,7 +222,7 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
             f"imagePullPolicy: {first.get('imagePullPolicy') or 'absent'}",
         ),
         fix=fix,
-        severity=Severity.LOW if by_kustomize or local or lone.is_console(workload) else None,
+        severity=Severity.LOW if by_kustomize or built or local or lone.is_console(workload) else None,
         confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
     )
 

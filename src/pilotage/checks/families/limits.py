@@ -63,7 +63,7 @@ def _unbound(scene: Scene, workload: Workload) -> list[Container]:
 
 @check(
     "agent-no-memory-limit",
-    title="An agent on every node may take all of the node's memory",
+    title="A pod on every node may take all of the node's memory",
     severity=Severity.MEDIUM,
     incidents=(BLUE_MATADOR,),
     alike=(TARGET,),
