@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import Any
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -47,14 +49,12 @@ def nearest(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
     are: Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
     A word that contains the mistyped one, or all of its parts between dashes, also counts as near.
     """
-    # Only whoever mistyped something pays for its import.
-    rapidfuzz = importlib.import_module("rapidfuzz")
     wanted = normalise(word).lower()
     names = list(dict.fromkeys(known))
-    found = rapidfuzz.process.extract(
+    found = _rapidfuzz().process.extract(
         wanted,
         names,
-        scorer=rapidfuzz.distance.OSA.normalized_similarity,
+        scorer=_rapidfuzz().distance.OSA.normalized_similarity,
         processor=str.lower,
         limit=limit,
         score_cutoff=0.6,
@@ -62,6 +62,24 @@ def nearest(word: str, known: Iterable[str], *, limit: int = 3) -> list[str]:
     near = [name for name, _, _ in found]
     parts = [name for name in names if _within(wanted, name.lower()) and name not in near]
     return (near + sorted(parts, key=len))[:limit]
+
+
+def edits(one: str, other: str) -> int:
+    """How many typing errors (see `nearest`) make one word of another."""
+    found: int = _rapidfuzz().distance.OSA.distance(one, other)
+    return found
+
+
+def likeness(one: str, other: str) -> float:
+    """1 for equal words, 0 for words that have nothing in common; by typing errors and length."""
+    found: float = _rapidfuzz().distance.OSA.normalized_similarity(one, other)
+    return found
+
+
+@functools.cache
+def _rapidfuzz() -> Any:
+    # Only whoever mistyped something pays for its import.
+    return importlib.import_module("rapidfuzz")
 
 
 def _within(wanted: str, name: str) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rapidfuzz.distance import OSA
-
 from pilotage.checks.model import (
     ANYTHING,
     DOCUMENTATION_ONLY,
@@ -26,6 +24,7 @@ from pilotage.checks.schema.lifecycle import Standing, Version, lives, standing
 from pilotage.checks.schema.migration import migration
 from pilotage.checks.schema.published import groups, kinds_of, nearest_minor, served
 from pilotage.checks.schema.survey import survey
+from pilotage.core.text import likeness
 
 REDDIT = "reddit-2023-03-14-pi-day-calico-route-reflectors"
 # Kinds of other products that were once served in groups of Kubernetes' own.
@@ -189,8 +188,8 @@ def _kind_gap(one: KubeObject, known: dict[str, list[str]]) -> Gap:
 
 
 def _near(kind: str, known: Iterable[str]) -> str:
-    likeness, name = max((OSA.normalized_similarity(kind.lower(), one.lower()), one) for one in known)
-    return name if likeness >= _LIKE else ""
+    like, name = max((likeness(kind.lower(), one.lower()), one) for one in known)
+    return name if like >= _LIKE else ""
 
 
 CHECKS = (removed_api, unknown_kind)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from rapidfuzz.distance import OSA
 
 from pilotage.checks.schema.published import renamed
 from pilotage.checks.schema.shapes import Free, Sequence, Shape, Struct
 from pilotage.checks.schema.walk import Fault
 from pilotage.checks.values import KeyPath, as_map, dig
 from pilotage.core.regex import regex
+from pilotage.core.text import edits
 
 # Names that many types have: found elsewhere they prove nothing, unless it is next door.
 _COMMON = frozenset(
@@ -80,7 +80,7 @@ def _spelling(key: str, fault: Fault, beside: Any) -> tuple[str, int]:
     for name, shape in fault.shape.fields.items():
         if isinstance(beside, dict) and name in beside:
             continue
-        distance = 0 if _plain(name) == plain else OSA.distance(key.lower(), name.lower())
+        distance = 0 if _plain(name) == plain else edits(key.lower(), name.lower())
         if distance >= least or not _may_be(shape, fault.value):
             continue
         near = distance <= _SURE if len(key) < _SHORTEST * 2 else distance <= len(name) * (1 - _LIKE)
