@@ -10,6 +10,9 @@ from pilotage.core.regex import regex
 _TRIED_IN = frozenset("dev develop development e2e hack k3d kind local minikube sandbox".split())
 _TRIED = frozenset("dev development minikube kind".split())
 """Environments in which people try things: folders, and words of a file's name."""
+_TRIED_AT_LAST = frozenset("dev development test testing sandbox minikube".split())
+_SURROUNDINGS = frozenset("cluster clusters env environment environments overlay".split())
+"""First or last word of a folder's name: `k8s-dev`, `cluster-test`; `dev-cluster`, not `dev-tools`."""
 _SHOWN = frozenset(
     "cookbook cookbooks demo demos example examples experiment experiments lesson lessons playground "
     "playgrounds poc quickstart quickstarts sample samples tutorial tutorials workshop workshops".split()
@@ -66,9 +69,12 @@ def _below(name: str, asked: frozenset[str]) -> str:
 
 
 def _says_so(folder: str) -> bool:
+    words = _WORD.split(folder)
     return (
         folder.strip("_-.") in _FOLDERS
         or folder in _TRIED_IN
-        or not (_SHOWN | _TAKEN_OUT).isdisjoint(_WORD.split(folder))
+        or not (_SHOWN | _TAKEN_OUT).isdisjoint(words)
+        or words[-1] in _TRIED_AT_LAST
+        or (words[0] in _TRIED_AT_LAST and words[-1] in _SURROUNDINGS)
         or _CHAPTER.fullmatch(folder) is not None
     )

@@ -47,7 +47,7 @@ def fix_of(check: str, case: str) -> str:
         ("readiness-missing", "bad-members-published.yaml", "First set `podManagementPolicy: Parallel`"),
         ("agent-no-memory-limit", "bad-logs.yaml", ""),
         ("agent-no-memory-limit", "bad-no-buffers.yaml", "above what it uses at its worst."),
-        ("agent-no-memory-limit", "bad-own-watchdog.yaml", "above the one at which its own watchdog ends it"),
+        ("agent-no-memory-limit", "bad-own-watchdog.yaml", "above the sum of what its own watchdog lets"),
         ("image-tag-moves", "bad-gone.yaml", "the maker's copy on Quay, whose last release"),
         ("readiness-missing", "bad-discovery.yaml", "find each other through Service shop/index"),
         ("single-replica-edge", "bad-console.yaml", "`sessionAffinity: ClientIP`"),
