@@ -13,6 +13,7 @@ from pilotage.checks.model import Finding
 from pilotage.checks.objects import Subject
 from pilotage.checks.values import KeyPath
 from pilotage.core.errors import InvalidInput, NotFound, UserError
+from pilotage.core.paths import read_bytes
 
 VERSION = 1
 
@@ -66,7 +67,7 @@ def read_baseline(path: Path) -> Baseline:
         InvalidInput: it is none.
     """
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_bytes(path))
         counts = Counter(item["fingerprint"] for item in document["findings"])
     except FileNotFoundError as error:
         raise NotFound(f"{path} does not exist", hint="Write one with --write-baseline.") from error
@@ -74,7 +75,7 @@ def read_baseline(path: Path) -> Baseline:
         raise UserError(
             f"cannot read {path}: {error.strerror}", hint="Name a file that you may read."
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(f"{path} is no baseline", hint="Write one with --write-baseline.") from error
     if document.get("version") != VERSION:
         raise InvalidInput(

@@ -11,6 +11,9 @@ import os
 import stat
 from pathlib import Path
 
+MOST_BYTES = 2**26
+"""Files that people write, and lists of findings, are shorter."""
+
 
 def is_folder(path: Path) -> bool:
     """Whether a path leads to a folder that can be looked at."""
@@ -50,6 +53,19 @@ def real_path(path: Path) -> Path:
 def at_home(path: str) -> Path:
     """A path with `~` put in; as it is where there is no such home."""
     return Path(os.path.expanduser(path))  # noqa: PTH111 - the method raises
+
+
+def read_bytes(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """All of a file that has an end.
+
+    Raises:
+        OSError: it cannot be read, or is longer than that, as a device is.
+    """
+    with path.open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return content
 
 
 def why_closed(path: Path, error: OSError) -> str:

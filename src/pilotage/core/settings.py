@@ -18,7 +18,7 @@ from typing import Any
 import platformdirs
 
 from pilotage.core.errors import ConfigError
-from pilotage.core.paths import is_file
+from pilotage.core.paths import is_file, read_bytes
 from pilotage.core.text import did_you_mean, kind_of, nearest
 
 PREFIX = "PILOTAGE_"
@@ -212,7 +212,7 @@ def _of_file() -> Iterator[_Said]:
     # Most have no such file, and its reader takes as long to import as the rest of this module.
     tomllib = importlib.import_module("tomllib")
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = tomllib.loads(read_bytes(path).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{FILE}: {error}", hint="Mend the file, or move it away.") from error
     except OSError as error:

@@ -117,3 +117,32 @@ def test_a_version_without_definitions_is_judged_as_the_nearest_and_that_is_told
     assert answer.code == 1
     assert f"{version} is judged as {nearest}" in answer.err
     assert not said("deploy", *ONE, "--kubernetes", "1.36").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--baseline", "/dev/zero"), "cannot read /dev/zero: File too large"),
+        (("--config", "/dev/zero"), "cannot read /dev/zero: File too large"),
+        (("--checks", "/dev/zero"), "/dev/zero has more than"),
+        (("--baseline", "deep"), "deep is no baseline"),
+        (("--config", "deep.toml"), "deep.toml: "),
+        (("",), "an empty name is no path"),
+    ],
+)
+def test_files_beside_the_manifests_that_have_no_end_or_no_bottom(
+    said: Call, arguments: tuple[str, ...], words: str
+) -> None:
+    Path("deep").write_text("[" * 100_000)
+    Path("deep.toml").write_text("a = " + "[" * 100_000)
+    done = said("deploy", *arguments)
+    assert done.code == 2
+    assert done.err.startswith(f"pilotage: {words}")
+    assert "Traceback" not in done.err
+
+
+def test_standard_input_that_is_named_twice_is_read_once(said: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CRON.encode())))
+    done = said("-", "-", "--fail-on", "never", *ONE)
+    assert done.code == 0
+    assert "1 object in 1 file" in done.out

@@ -3,7 +3,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pilotage.core.paths import at_home, is_absent, is_file, is_folder, is_special, real_path, why_closed
+import pytest
+
+from pilotage.core.paths import (
+    at_home,
+    is_absent,
+    is_file,
+    is_folder,
+    is_special,
+    read_bytes,
+    real_path,
+    why_closed,
+)
 
 
 def test_what_cannot_be_looked_at_is_neither_file_nor_folder_and_yet_there(tmp_path: Path) -> None:
@@ -43,3 +54,12 @@ def test_a_home_that_does_not_exist_is_left_as_it_is(monkeypatch) -> None:
     monkeypatch.setenv("HOME", "/srv/me")
     assert at_home("~/x") == Path("/srv/me/x")
     assert at_home("~nobody-of-that-name/x") == Path("~nobody-of-that-name/x")
+
+
+def test_a_file_is_read_as_far_as_it_has_an_end(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"12345")
+    assert read_bytes(tmp_path / "x", 5) == b"12345"
+    with pytest.raises(OSError, match="File too large"):
+        read_bytes(tmp_path / "x", 4)
+    with pytest.raises(OSError, match="File too large"):
+        read_bytes(Path("/dev/zero"), 10**6)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pilotage.core.errors import NotFound
-from pilotage.core.paths import is_absent, is_file, is_folder, real_path
+from pilotage.core.paths import is_absent, is_file, is_folder, read_bytes, real_path
 
 _SUFFIXES = {".yaml", ".yml"}
 _CHECKS = re.compile(rb"^(?:\xef\xbb\xbf)?checks\s*:", re.MULTILINE)
@@ -66,6 +66,6 @@ def _holding(candidates: Iterable[Path], folder: Path) -> Iterator[Path]:
 def _holds_checks(path: Path) -> bool:
     """Whether a file of a folder is meant; others are not ours to judge."""
     try:
-        return _CHECKS.search(path.read_bytes()) is not None
+        return _CHECKS.search(read_bytes(path)) is not None
     except OSError:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from pilotage.checks.own.tree import ExpressionFault, Index, Literal, Name, Node
 from pilotage.checks.own.vocabulary import hold
 from pilotage.checks.values import KeyPath
 from pilotage.core.errors import InvalidInput
+from pilotage.core.paths import read_bytes
 from pilotage.core.text import did_you_mean
 
 RELATIONS: Mapping[str, tuple[str, ...]] = {
@@ -105,12 +107,12 @@ def read_texts(texts: Iterable[tuple[str, str]], taken: Collection[str] = ()) ->
 
 def _content(path: Path) -> str:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InvalidInput(f"{path} has more than {_MOST_BYTES:,} bytes", hint="Divide it.")
-        return path.read_text(encoding="utf-8-sig")
+        return read_bytes(path, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{path} is not UTF-8", hint="Write it again as UTF-8.") from error
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise InvalidInput(f"{path} has more than {_MOST_BYTES:,} bytes", hint="Divide it.") from error
         raise InvalidInput(
             f"{path} cannot be read: {error.strerror}", hint="Name a file that you may read."
         ) from error

@@ -112,7 +112,7 @@ def read_paths(
 
 def _read_each(paths: Iterable[str], into: Reading, reach: Reach, first: _Once) -> None:
     seen: set[tuple[int, int]] = set()
-    for name in paths:
+    for name in dict.fromkeys(paths):
         into.asked.append(os.path.abspath(name))  # noqa: PTH100 - links stay as they are named
         before = _Before(into, seen)
         if name == STDIN:
@@ -267,6 +267,8 @@ def _expand(
     name: str, into: Reading, seen: set[tuple[int, int]], reach: Reach
 ) -> Iterator[tuple[Path, bool]]:
     path = Path(name)
+    if not name:
+        raise NotFound("an empty name is no path", hint="Is a variable not set? The folder here is `.`.")
     if is_folder(path):
         yield from ((file, False) for file in _folder(path, into, seen, reach))
         return

@@ -16,7 +16,7 @@ from pilotage.checks.rules.rule import Rule
 from pilotage.checks.rules.toml_lines import line_of, lines_of_keys
 from pilotage.checks.target import EXAMPLE, read_target
 from pilotage.core.errors import ConfigError, NotFound
-from pilotage.core.paths import is_absent, is_file
+from pilotage.core.paths import is_absent, is_file, read_bytes
 from pilotage.core.text import did_you_mean
 
 FILE = "pilotage.toml"
@@ -85,7 +85,7 @@ def read_house_rules(path: Path, checks: Callable[[tuple[Path, ...]], Mapping[st
     import tomllib  # noqa: PLC0415 - who has no such file need not pay for it
 
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_bytes(path).decode("utf-8")
         document = tomllib.loads(text)
     except FileNotFoundError as error:
         raise NotFound(f"{path} does not exist", hint="Name a file with a table [checks].") from error
@@ -95,7 +95,7 @@ def read_house_rules(path: Path, checks: Callable[[tuple[Path, ...]], Mapping[st
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8", hint="TOML is always UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(
             f"{path}: {error}", hint="Mend the file, or use --config with another one."
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import ssl
 import tempfile
 import urllib.parse
@@ -84,10 +85,14 @@ def _access(config: Kubeconfig, name: str | None) -> Access:
     )
 
 
+def _is_host(name: str | None) -> bool:
+    return bool(name) and not re.search(r"[\s/?#@]", name or "")
+
+
 def _address(cluster: Cluster) -> str:
     server = cluster.server.rstrip("/")
     parts = urllib.parse.urlsplit(server if "://" in server else f"http://{server}")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not _has_good_port(parts):
+    if parts.scheme not in {"http", "https"} or not _is_host(parts.hostname) or not _has_good_port(parts):
         raise ConfigError(
             f"{cluster.origin}: the server of cluster {cluster.name} is no address: {cluster.server!r}",
             hint="Write it as https://HOST:PORT.",

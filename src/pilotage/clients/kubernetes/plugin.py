@@ -40,7 +40,8 @@ def credentials_of(user: User, cluster: Cluster, *, seconds: float = PLUGIN_SECO
     if not isinstance(command, str) or not command or not isinstance(version, str):
         raise ConfigError(f"{where} needs a command and an apiVersion")
     if os.sep in command:
-        command = str(user.folder / command)
+        # Absolute, or a path from here would become a name that is looked for on the PATH.
+        command = str((user.folder / command).absolute())
     arguments = [str(item) for item in plugin.get("args") or []]
     variables = _variables(plugin) | {"KUBERNETES_EXEC_INFO": _info(plugin, version, cluster)}
     status = _status(_run([command, *arguments], variables, where, seconds, plugin), version, where)
@@ -99,8 +100,10 @@ def _run(
             f"{where} did not answer in {seconds:g} s: {command[0]}",
             hint="Log in by hand, then run it again.",
         ) from error
+    except BadReply as error:
+        raise BadReply(f"{where}: {error.message}", hint=_BY_HAND) from error
     if done.code:
-        said = done.err.strip()[-_MOST_ERROR_CHARACTERS:]
+        said = " ".join(done.err.split())[-_MOST_ERROR_CHARACTERS:]
         raise Refused(
             f"{where} ended with code {done.code}: {said or command[0]}",
             hint="Run `kubectl get namespaces` to see whether it works there; perhaps a login has run out.",

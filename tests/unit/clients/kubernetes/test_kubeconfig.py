@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from pilotage.clients import process
 from pilotage.clients.kubernetes.access import Access, read_access
 from pilotage.clients.kubernetes.kubeconfig import read_kubeconfig
 from pilotage.clients.kubernetes.plugin import credentials_of
@@ -296,3 +297,24 @@ def test_a_plugin_that_hangs_is_given_up(tmp_path: Path) -> None:
     context = parsed.context(None)
     with pytest.raises(Unreachable, match=r"did not answer in 0\.2 s"):
         credentials_of(parsed.user(context), parsed.cluster(context), seconds=0.2)
+
+
+def test_a_plugin_beside_a_kubeconfig_that_is_named_without_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        tmp_path,
+        config(user=plugin(tmp_path, SAYS, env=[{"name": "EXTRA", "value": "x"}], provideClusterInfo=True)),
+    )
+    monkeypatch.chdir(tmp_path)
+    assert read_access("config").headers
+
+
+def test_what_a_plugin_says_is_one_line_and_has_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Refused, match="ended with code 3: one two$"):
+        access(tmp_path, user=plugin(tmp_path, "sys.stderr.write('one\\n  two\\n'); sys.exit(3)"))
+    monkeypatch.setattr(process, "MOST_BYTES", 2**20)
+    with pytest.raises(BadReply, match="credential plugin of user u: plugin writes more than 1 MiB"):
+        access(tmp_path, user=plugin(tmp_path, "print('x' * 2**21)"))
