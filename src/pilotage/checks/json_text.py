@@ -87,6 +87,13 @@ def read_json(text: str, start: int, common: Common | None = None) -> JsonValue:
     return JsonValue(value, start, _closed(text, start, entries), items)
 
 
+def ends_early(error: ValueError) -> bool:
+    """Whether a text is no JSON only since its end is missing, so that it is no YAML either."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.msg.startswith("Unterminated string") or not error.doc[error.pos :].strip()
+
+
 def _spanned(found: tuple[Any, int], start: int) -> tuple[Any, int, int]:
     return found[0], start, found[1]
 
@@ -106,7 +113,7 @@ def _entries(text: str, at: int, read: _Read) -> Iterator[Entry]:
             key, at = read(at, "")
             at = _after_blanks(text, at)
             if not isinstance(key, str) or text[at : at + 1] != ":":
-                raise ValueError("an entry needs a key and a colon")
+                raise json.JSONDecodeError("a key or a colon is missing", text, at)
             at = _after_blanks(text, at + 1)
         value, end = read(at, key)
         yield Entry(key, begin, at, end, value)
@@ -115,7 +122,7 @@ def _entries(text: str, at: int, read: _Read) -> Iterator[Entry]:
         if sign == close:
             return
         if sign != ",":
-            raise ValueError(f"a comma or {close} is missing")
+            raise json.JSONDecodeError(f"a comma or {close} is missing", text, at)
         at = _after_blanks(text, at + 1)
         number += 1
 

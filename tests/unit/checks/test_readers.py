@@ -112,6 +112,24 @@ def test_half_an_object_in_one_line_is_told(tmp_path: Path) -> None:
     assert (problem.trouble, problem.grave) == (Trouble.BROKEN, True)
 
 
+@pytest.mark.parametrize("end", ['"kind": "List', '"kind": "List"', '"kind":', '"kind"', '"kind": "List",'])
+def test_json_that_is_cut_off_is_told_as_that(end: str) -> None:
+    # Whatever YAML would make of it, and although it holds what looks like a template.
+    text = '{"apiVersion": "v1",\n "items": [{"a": "{{ x }} \\ud83d\\ude00"}],\n ' + end
+    (problem,) = read_text(text, "a.json").problems
+    assert problem.message == "the JSON ends in the middle of a value"
+    assert (problem.place.line, problem.grave) == (3, True)
+
+
+@pytest.mark.parametrize("kind", ["List", "PodList"])
+def test_a_list_of_nothing_is_no_object(kind: str) -> None:
+    for items in ("[]", "null"):
+        text = f'{{"apiVersion": "v1", "kind": "{kind}", "metadata": {{"name": "a"}}, "items": {items}}}'
+        assert read_text(text, "a.json").objects == []
+    assert read_text("apiVersion: v1\nkind: PodList\nmetadata: {}\nitems:\n", "a.yaml").objects == []
+    assert keys(read_text("apiVersion: a.b/v1\nkind: AllowList\nmetadata: {name: a}\n", "a.yaml"))
+
+
 def test_yaml_in_braces_is_not_json() -> None:
     assert keys(read_text("{apiVersion: v1, kind: Pod, metadata: {name: a}}")) == ["Pod a"]
 

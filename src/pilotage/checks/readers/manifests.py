@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pilotage.checks.dialect import DialectError, load
-from pilotage.checks.json_text import JsonDocument, JsonValue, read_json
+from pilotage.checks.json_text import JsonDocument, JsonValue, ends_early, read_json
 from pilotage.checks.objects import Document, KubeObject, Place, SourceFile
 from pilotage.checks.readers.lists import Divided, divided, items_of
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
@@ -43,7 +44,7 @@ class ManifestReader:
     def read(self, file: SourceFile, into: Reading, *, asked: bool) -> None:
         """Adds the objects of every document."""
         found = len(into.objects)
-        if not (file.text.lstrip()[:1] == "{" and _read_json(file, into)):
+        if not (file.text.lstrip()[:1] == "{" and _read_json(file, into, asked=asked)):
             for document in documents(file):
                 _read_document(document, into, asked=asked)
         if into.shelf is not None:
@@ -195,6 +196,9 @@ def _objects(
     if not isinstance(kind, str) or not isinstance(version, str) or not kind:
         return
     items = value.get("items")
+    if kind.endswith("List") and "items" in value and items is None:
+        # A list of nothing, as programs in Go write it.
+        return
     if kind.endswith("List") and isinstance(items, list):
         # The text of an item is JSON of this item, or YAML of a list of one.
         within = () if apart and isinstance(apart[0], JsonDocument) else (0,)
@@ -216,7 +220,7 @@ def _with_kind(item: object, kind: str, version: str) -> object:
     return item
 
 
-def _read_json(file: SourceFile, into: Reading) -> bool:
+def _read_json(file: SourceFile, into: Reading, *, asked: bool) -> bool:
     """Reads a file of JSON values; False when it is something else, such as YAML in braces."""
     text = file.text
     values: list[JsonValue] = []
@@ -225,6 +229,15 @@ def _read_json(file: SourceFile, into: Reading) -> bool:
         while (start := _next_value(text, at)) < len(text):
             values.append(read_json(text, start, into.common))
             at = values[-1].end
+    except json.JSONDecodeError as error:
+        if not ends_early(error):
+            return False
+        if asked or (_KUBERNETES.search(text) and _API_VERSION.search(text)):
+            place = Place(file.name, error.lineno, error.colno)
+            into.problems.append(Problem(place, "the JSON ends in the middle of a value", Trouble.BROKEN))
+        else:
+            into.skipped[NOT_KUBERNETES] += 1
+        return True
     except (ValueError, RecursionError):
         return False
     places = _Places(file, text)

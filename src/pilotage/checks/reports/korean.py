@@ -31,6 +31,7 @@ SENTENCES: dict[str, str] = {
     "it is no text: it holds zero bytes": "텍스트가 아님: 0 바이트가 들어 있음",
     "longer than {} MiB, or without an end": "{} MiB보다 길거나 끝이 없음",
     "it is a socket, or a device that is not there": "소켓이거나, 없는 장치",
+    "the JSON ends in the middle of a value": "JSON이 값 중간에서 끝남",
     "not UTF-8": "UTF-8이 아님",
     "neither a manifest nor a configuration that we know": "매니페스트도, 알려진 설정 파일도 아님",
     "no Kubernetes object in this file": "이 파일에 쿠버네티스 객체가 없음",
