@@ -9,6 +9,7 @@ import msgspec
 
 from pilotage.clients.process import Output, find, run
 from pilotage.core.errors import BadReply, NotFound, Refused, ToolMissing
+from pilotage.core.paths import is_folder
 
 _VARIABLES = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
 LINK, SUBMODULE = "120000", "160000"
@@ -40,6 +41,7 @@ class Repository:
     Raises:
         ToolMissing: there is no Git.
         NotFound: the folder is in no repository.
+        BadReply: it answers with something else.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -56,7 +58,10 @@ class Repository:
             if "not a git repository" in said:
                 raise NotFound(f"{folder} is in no Git repository", hint="Run it inside of a clone.")
             raise Refused(f"git: {said}")
-        self.top = Path(done.out.decode("utf-8", "surrogateescape").rstrip("\n"))
+        said = done.out.decode("utf-8", "surrogateescape").rstrip("\n")
+        if "\0" in said or not is_folder(Path(said)) or not Path(said).is_absolute():
+            raise BadReply(f"git names no folder as the top of the repository, but {said[:60]!r}")
+        self.top = Path(said)
 
     def commit(self, name: str) -> str:
         """The commit of a name: a branch, a tag, a hash.
@@ -98,9 +103,9 @@ class Repository:
         if done.code:
             raise BadReply(f"git ls-tree: {_first(done.err)}")
         for line in done.out.split(b"\0"):
-            head, tab, path = line.partition(b"\t")
-            if not tab:
+            if not line:
                 continue
+            head, _, path = line.partition(b"\t")
             parts = head.decode("ascii", "replace").split()
             if len(parts) != 4:  # noqa: PLR2004 - mode, kind, name, size
                 raise BadReply("git ls-tree answers with something that is no list of files")

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from pilotage.checks.readers.changes import read_before
+from pilotage.checks.readers.files import read_paths
 from pilotage.cli.main import run
+from pilotage.core.errors import OutsideError
 
 CRON = """
 apiVersion: batch/v1
@@ -190,3 +193,22 @@ def test_a_shallow_clone(said, clone: Clone, tmp_path: Path, monkeypatch: pytest
     for ref in ("origin/main", "v1.0"):
         code, _, err = said(".", "--changed-since", ref)
         assert (code, "fetch-depth: 0" in err) == (2, True), err
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("echo nonsense", "git names no folder as the top of the repository, but 'nonsense'"),
+        (r"printf '/\0\377'", "git names no folder"),
+        ("exit 3", "git: it failed and said nothing"),
+        ("kill -9 $$", "git was ended by SIGKILL"),
+        ('case "$*" in *show-toplevel*) pwd;; *) echo x;; esac', "no list of files"),
+    ],
+)
+def test_a_git_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, words: str) -> None:
+    (tmp_path / "git").write_text(f"#!/bin/sh\n{body}\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OutsideError, match=words):
+        read_before(["."], "HEAD", read_paths)
