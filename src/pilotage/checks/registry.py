@@ -64,6 +64,7 @@ from pilotage.checks.families import (
     traffic_policies,
     webhook_backends,
     webhooks,
+    withdrawn,
 )
 from pilotage.checks.model import Check
 
@@ -125,6 +126,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     traffic_policies,
     webhook_backends,
     webhooks,
+    withdrawn,
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from pilotage.checks.components import bare_image
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
@@ -15,6 +17,10 @@ _DATABASE = regex(r"\b(?:postgres(?:ql)?|mysql|mariadb|mssql|oracle)(?:\+\w+)?:/
 _PARSE = regex(r"(?:^|/)(?:parse|parse-server)$")
 _PARSE_DATABASE = {"PARSE_DATABASE_HOST", "PARSE_SERVER_DATABASE_URI"}
 """Parse keeps files in its database, too, unless it is given another adapter."""
+_OF_ONE_SCHEMA = (
+    "Each Parse Server keeps the schema in its memory: set `schemaCacheTtl` in its `databaseOptions`, or "
+    "`enableSchemaHooks` with a replica set, so that one learns what another has changed. "
+)
 _OBJECT_STORE = regex(r"\b(?:s3a?|gs|wasbs?|abfss?|oss)://")
 
 
@@ -45,14 +51,26 @@ def _bound(scene: Scene, claim: KubeObject) -> list[KubeObject]:
     return [one for one in offered if storage and one.spec.get("storageClassName") == storage]
 
 
-def kept_elsewhere(workload: Workload, exposure: Exposure) -> str:
-    """Where what gets the requests keeps all of its data, if not on a volume; empty where that may be."""
+class Elsewhere(msgspec.Struct, frozen=True):
+    """Where a program keeps all of its data, if not on a volume.
+
+    Attributes:
+        what: the stores and what names them.
+        first: what a second instance needs first, as sentences; empty for nothing.
+    """
+
+    what: str
+    first: str = ""
+
+
+def kept_elsewhere(workload: Workload, exposure: Exposure) -> Elsewhere | None:
+    """Where what gets the requests keeps all of its data; None where that may be a volume."""
     container = serving_container(workload, exposure)
     if container is None:
-        return ""
+        return None
     told = " ".join(container.words)
     if _DATABASE.search(told) is not None and _OBJECT_STORE.search(told) is not None:
-        return "a database and an object store, which its arguments name"
+        return Elsewhere("a database and an object store, which its arguments name")
     named = {as_text(dig(item, "name")) for item in as_list(container.data.get("env"))}
     in_database = _PARSE.search(bare_image(container.image)) is not None and bool(named & _PARSE_DATABASE)
-    return "a database, which its environment names" if in_database else ""
+    return Elsewhere("a database, which its environment names", _OF_ONE_SCHEMA) if in_database else None

@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from pilotage.checks.families.images import image_tag_moves
+from pilotage.checks.families.withdrawn import image_gone
+from pilotage.checks.gone_images import gone_image
 from pilotage.checks.model import Gap, Severity
 from pilotage.checks.objects import Document, KubeObject, SourceFile, Unbuilt
 from pilotage.checks.readers.kustomize import FileOrigin
@@ -71,13 +73,14 @@ def test_rendered_it_is_known_by_what_its_file_says(
     ("image", "gone"),
     [("minio/minio", True), ("docker.io/minio/minio:latest", True), ("registry.example/minio/minio", False)],
 )
-def test_what_its_maker_has_taken_away_is_told_as_gone(image: str, *, gone: bool) -> None:
-    (gap,) = [answer for answer in image_tag_moves.look(scene(image)) if isinstance(answer, Gap)]
-    assert ("off Docker Hub" in gap.message) is gone
-    assert bool(gap.fix) is gone
+def test_what_its_maker_has_taken_away_is_told_once(image: str, *, gone: bool) -> None:
+    found = scene(image)
+    assert (gone_image(image) is not None) is gone
+    assert any(isinstance(answer, Gap) for answer in image_gone.look(found)) is gone
+    assert any(isinstance(answer, Gap) for answer in image_tag_moves.look(found)) is not gone
 
 
 def test_each_repository_that_is_gone_has_a_source() -> None:
     rows = yaml.safe_load(files("pilotage.checks").joinpath("data/gone_images.yaml").read_text("utf-8"))
     assert rows["images"]
-    assert all(row["source"].startswith("https://") and row["instead"] for row in rows["images"])
+    assert all(row["source"].startswith("https://") and row["what"] and row["fix"] for row in rows["images"])

@@ -130,7 +130,9 @@ def _listing(scene: Scene, workload: Workload, found: Mapping[str, KubeObject]) 
         f"On {where} its account `{account}` may list {what} of all namespaces",
         (*workload.pod_path, "serviceAccountName"),
         evidence=(f"{role.key}: list or watch {what}", "no FlowSchema names the account"),
-        fix=_FENCE if routes else _narrow(what, shared, asks_for_pods="pods" in found and not one_node),
+        fix=_FENCE
+        if routes
+        else _narrow(what, shared, asks_for_pods="pods" in found and not _asks_its_node(workload)),
         severity=Severity.LOW if low else None,
         confidence=Confidence.LOW if low else Confidence.MEDIUM,
         related=(role,),
@@ -141,6 +143,10 @@ _FENCE = (
     "Each of its pods must know all routes. Run as many as the traffic needs instead of one on each node, "
     "and give the account a FlowSchema with a priority level of its own."
 )
+_PODS_OF_ITS_NODE = (
+    " Where the pods of its node are enough for it, let it ask for those only (`spec.nodeName` as field "
+    "selector)."
+)
 
 
 def _narrow(what: str, shared: Workload | None, *, asks_for_pods: bool) -> str:
@@ -149,7 +155,7 @@ def _narrow(what: str, shared: Workload | None, *, asks_for_pods: bool) -> str:
         first = f"Give it an account of its own: {shared.object.key} uses this one, too."
     else:
         first = f"Take `list` and `watch` of {what} out of the ClusterRole where the agent does not use them."
-    own = " Ask only for the pods of its node (`spec.nodeName` as field selector)." if asks_for_pods else ""
+    own = _PODS_OF_ITS_NODE if asks_for_pods else ""
     return f"{first}{own} For what remains, give the account a FlowSchema with a priority level of its own."
 
 

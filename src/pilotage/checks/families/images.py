@@ -3,19 +3,15 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
-from collections.abc import Mapping
-from importlib.resources import files
-from typing import Any
 
 from pilotage.checks import components, lone
-from pilotage.checks.dialect import load
+from pilotage.checks.gone_images import gone_image
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.placeholders import to_fill_in
 from pilotage.checks.scene import Scene
-from pilotage.checks.values import as_list, as_map, as_text, dig
+from pilotage.checks.values import as_text
 from pilotage.checks.workloads import SERVING, Container, Workload
 from pilotage.core.regex import regex
 
@@ -156,8 +152,7 @@ def image_tag_moves(scene: Scene) -> Answers:
     development that a release pins, the severity is low, and so it is of what lies in a folder `build`,
     of images of a registry on `localhost` and of consoles, at which people look. The `config/` folder of
     an operator, from which a release is built, is left out, and so are names of ImageStreams, which
-    OpenShift replaces by digests. Of a repository that its maker has taken off Docker Hub (a table) it
-    says that.
+    OpenShift replaces by digests. What its maker has withdrawn is told by `image-gone`.
 
     Why it matters
     A drain, a crash or a new node becomes a deployment that nobody made, at a time that nobody chose, and
@@ -181,7 +176,7 @@ def image_tag_moves(scene: Scene) -> Answers:
         if not why:
             continue
         # What only prepares the pod (a `busybox` that sets a value) ends before anybody is served.
-        images = [one for one in workload.running if one.image]
+        images = [one for one in workload.running if one.image and gone_image(one.image) is None]
         moving = [one for one in images if not _pinned(one) and not _written(scene, one)]
         if not moving:
             filled = any(not _pinned(one) for one in images)
@@ -201,18 +196,9 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
     local = first.image.startswith(_ON_THIS_MACHINE)
     built = "build" in workload.object.file.split("/")[:-1]
     kept = as_text(first.get("imagePullPolicy")) in {"IfNotPresent", "Never"}
-    gone = _gone().get(components.bare_image(first.image).removeprefix("docker.io/"))
-    if gone is not None:
-        message = (
-            f"`{first.image}` has been off Docker Hub since {gone['since']}, so that no node can pull it, "
-            f"and {why}"
-        )
-        fix = f"Name a release where it can be had: {gone['instead']}, or better a copy of your own."
-    else:
-        moves = "has a tag that moves" if tag else "has no tag, which means latest"
-        message = f"`{first.image}` {moves}, and {why}"
-        message += "; nodes that have an older copy keep it, so its pods may differ" if kept else ""
-        fix = _RELEASED if by_kustomize else _BUILT if built else ""
+    moves = "has a tag that moves" if tag else "has no tag, which means latest"
+    message = f"`{first.image}` {moves}, and {why}"
+    message += "; nodes that have an older copy keep it, so its pods may differ" if kept else ""
     return Gap(
         workload.object,
         message,
@@ -221,18 +207,10 @@ def _moving_gap(scene: Scene, workload: Workload, moving: list[Container], why: 
             *(f"{one.name}: image: {one.image}" for one in moving),
             f"imagePullPolicy: {first.get('imagePullPolicy') or 'absent'}",
         ),
-        fix=fix,
+        fix=_RELEASED if by_kustomize else _BUILT if built else "",
         severity=Severity.LOW if by_kustomize or built or local or lone.is_console(workload) else None,
         confidence=Confidence.HIGH if tag in {"", "latest"} else Confidence.MEDIUM,
     )
-
-
-@functools.cache
-def _gone() -> Mapping[str, Mapping[str, Any]]:
-    """Names on Docker Hub of repositories that are there no longer -> their row."""
-    text = files("pilotage.checks").joinpath("data/gone_images.yaml").read_text("utf-8")
-    rows = as_list(as_map(load(text)).get("images"))
-    return {as_text(name): as_map(row) for row in rows for name in as_list(dig(row, "names"))}
 
 
 @check(

@@ -11,6 +11,7 @@ from decimal import Decimal
 from pilotage.checks import components
 from pilotage.checks.allowances import container_amount, limit_default
 from pilotage.checks.components import idle
+from pilotage.checks.gone_images import gone_image
 from pilotage.checks.index import SHARED, nearest
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, check
 from pilotage.checks.nodes import on_control_plane_only, which_nodes
@@ -50,7 +51,7 @@ _FEW_LINES = regex(
 """Names of volumes for what is a few lines long."""
 _SCRATCH = "/tmp"  # noqa: S108 - a folder of a container, to compare with
 _LIMIT = "Set a memory limit somewhat above what it uses at its worst."
-_ABOVE_ITS_OWN = "Set a memory limit somewhat above the one at which its own watchdog ends it."
+_ABOVE_ITS_OWN = "Set a memory limit above the sum of what its own watchdog lets its processes have."
 
 
 def _unbound(scene: Scene, workload: Workload) -> list[Container]:
@@ -107,6 +108,8 @@ def agent_no_memory_limit(scene: Scene) -> Answers:
             yield NotApplicable(workload.object, "the node depends on it")
         elif any(to_fill_in(one.image) for one in unbound):
             yield NotApplicable(workload.object, "its image is still to be filled in")
+        elif all(gone_image(one.image) is not None for one in unbound):
+            yield NotApplicable(workload.object, "see image-gone")
         else:
             yield _agent_gap(scene, workload, unbound)
 
@@ -230,7 +233,8 @@ def ns_no_default_limit(scene: Scene) -> Answers:
 
     Fix
     Add a LimitRange with a default memory limit to the namespace, and limits of their own to what needs
-    more, or shares out the memory of its node by itself, as workers of Spark do.
+    more. What shares out the memory of its node by itself is told to share out less than its limit (workers
+    of Spark by `SPARK_WORKER_MEMORY`).
 
     References
     - https://kubernetes.io/docs/concepts/policy/limit-range/

@@ -160,6 +160,7 @@ def _cut_gap(scene: Scene, policy: KubeObject, hit: list[Workload], *, wholly: b
     callers = ", and with ingress rules for those who call it" if closed else ""
     others = f" and {counted(len(hit) - 1, 'other workload')}" if len(hit) > 1 else ""
     evidence = f"policyTypes: {', '.join(sorted(_types(policy)))}"
+    applied = policy.document.file.application if policy.document is not None else ""
     if wholly:
         message = f"{first.key}{others} may reach nothing at all: no name resolves, no call gets through"
         told = "no policy that selects them has an egress rule"
@@ -175,7 +176,7 @@ def _cut_gap(scene: Scene, policy: KubeObject, hit: list[Workload], *, wholly: b
         policy,
         message,
         ("spec", "egress") if "egress" in policy.spec else ("spec", "policyTypes"),
-        evidence=(evidence, told),
+        evidence=(evidence, told, *((f"{applied} puts them together",) if applied else ())),
         fix=fix,
         severity=max((_loss(scene, one, wholly=wholly) for one in hit), key=lambda one: one.rank),
         confidence=Confidence.HIGH if scene.live else Confidence.MEDIUM,

@@ -208,8 +208,8 @@ def host_port_no_room(scene: Scene) -> Answers:
     No public incident with this very cause is known to us; the behaviour is documented.
 
     Fix
-    Set `maxSurge: 0` and `maxUnavailable: 1`, use a DaemonSet, or leave the port of the node out: other pods
-    reach these at their own addresses, and who is outside by a Service.
+    Set `maxSurge: 0` and `maxUnavailable: 1`, use a DaemonSet, or leave the port of the node out where nobody
+    asks for it there.
 
     References
     - https://kubernetes.io/docs/concepts/configuration/overview/#services

@@ -28,13 +28,17 @@ BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 
 _KEPT = (
     "One node at a time may have {held}. Where several of it may share their files, put those on a "
-    "ReadWriteMany volume; where the program can replicate, let it (or an operator for it) run two or more, "
-    "each with a volume of its own. Else keep the way back short: a class of volumes that other nodes and "
-    "zones can attach, a graceful end that frees the volume, and drains that are announced."
+    "ReadWriteMany volume; w{apart}"
 )
+_APART = (
+    "here the program can replicate, let it (or an operator for it) run two or more, each with a volume of "
+    "its own. Else keep the way back short: a class of volumes that other nodes and zones can attach, a "
+    "graceful end that frees the volume, and drains that are announced."
+)
+_NOT_SHARED = "Two of it may not share the files on {held}. W{apart}"
 _IN_A_FOLDER = (
     "A pod on another node finds another folder there, or none. Put what lies in it where each node can read "
-    "it (a volume of a network class, an object store, or the image itself), then run two replicas on "
+    "it (a volume of a network class, or the image itself), then run two replicas on "
     "different nodes, with a PodDisruptionBudget."
 )
 _ELSEWHERE = (
@@ -59,12 +63,13 @@ _ONE_AFTER_ANOTHER = (
 _MEMBERS = (
     "Its pods are members of a quorum, which loses its data with them. Run them as a StatefulSet with a "
     "volume for each, which replaces one member after the other, and have them know each other by the names "
-    "of a headless Service (such as `{name}-0.{name}-peers`{arguments}): a new pod has another address, and "
-    "a discovery service counts it as one member more."
+    "of a headless Service (such as `{name}-0.{name}-peers`): a new pod has another address, and a discovery "
+    "service counts it as one member more.{arguments}"
 )
 _ETCD = (
-    ", in `--name`, `--initial-cluster` and `--initial-advertise-peer-urls`; where the image has a script "
-    "that sets those itself, start `etcd` in its place"
+    " Start `etcd` itself, not a script that registers addresses, with these names in `--name`, "
+    "`--initial-cluster`, `--initial-advertise-peer-urls` and `--advertise-client-urls`, with "
+    "`--listen-peer-urls` and `--listen-client-urls` on `0.0.0.0`, and with `--data-dir` on the volume."
 )
 
 
@@ -321,9 +326,10 @@ def _bound_to_its_node(scene: Scene, workload: Workload, exposure: Exposure) -> 
     if not held:
         return "", ""
     if elsewhere := volumes.kept_elsewhere(workload, exposure):
-        told = f", and {held} binds it to one node, though its data lies in {elsewhere}"
-        return told, _ELSEWHERE.format(held=held)
-    return f", and its files lie on {held}", _KEPT.format(held=held)
+        told = f", and {held} binds it to one node, though its data lies in {elsewhere.what}"
+        return told, f"{elsewhere.first}{_ELSEWHERE.format(held=held)}"
+    alone = "files-for-one" in components.roles(workload)
+    return f", and its files lie on {held}", (_NOT_SHARED if alone else _KEPT).format(held=held, apart=_APART)
 
 
 @check(

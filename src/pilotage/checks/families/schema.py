@@ -23,7 +23,7 @@ from pilotage.checks.model import (
 from pilotage.checks.placeholders import is_encrypted, is_unwritten, left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
-from pilotage.checks.schema.gone_volumes import gone_volume
+from pilotage.checks.schema.gone_volumes import in_gone_volume
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard, weight
 from pilotage.checks.schema.places import Suggestion, suggest
 from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey
@@ -70,7 +70,10 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
         left = [
             fault
             for fault in found
-            if fault.path not in told and str(fault.path[-1])[:1] != "$" and not _told_as_missing(look, fault)
+            if fault.path not in told
+            and str(fault.path[-1])[:1] != "$"
+            and not _told_as_missing(look, fault)
+            and (look.custom or not in_gone_volume(fault.path, survey(scene).published.minor))
         ]
         if is_unwritten(look.object):
             yield NotApplicable(look.object, _TO_FILL_IN)
@@ -78,7 +81,7 @@ def _unknown(scene: Scene) -> Iterator[tuple[Look, list[tuple[Fault, Suggestion]
             yield look, [(fault, _suggest(scene, look, fault)) for fault in left]
         else:
             yield NotApplicable(
-                look.object, "see cron-policy-misplaced or missing-required, or it is a patch"
+                look.object, "see cron-policy-misplaced, missing-required or volume-gone, or it is a patch"
             )
 
 
@@ -114,9 +117,9 @@ def unknown_field(scene: Scene) -> Answers:
     Compares every object with the published definitions of the Kubernetes version in mind (`--kubernetes`),
     and every custom resource with its CustomResourceDefinition, where the files or `--crds` hold it. Tells
     fields that the type does not have, with the nearest field that it has, or since which version it has
-    them. Fields that guard (probes, limits, deadlines, policies) are of high severity, those of volumes that
-    no kubelet mounts any more of low. In a cluster, which keeps no such field, it reads the annotation of the
-    last `kubectl apply`.
+    them. Fields that guard (probes, limits, deadlines, policies) are of high severity. Those of volumes that
+    no kubelet mounts any more are left out: see `volume-gone`. In a cluster, which keeps no such field, it
+    reads the annotation of the last `kubectl apply`.
 
     Why it matters
     The API server drops what it does not know. kubectl has refused such objects since 1.27, but most other
@@ -168,22 +171,17 @@ def _are(count: int) -> str:
 def _unknown_gap(look: Look, same: list[tuple[Fault, Suggestion]], minor: int) -> Gap:
     fault, hint = same[0]
     key = str(fault.path[-1])
-    gone = "" if look.custom else gone_volume(fault.path, minor)
     patch: Patch = ()
-    if hint.spelling and not look.object.live and not gone:
+    if hint.spelling and not look.object.live:
         patch = tuple(Operation("move", (*one.path[:-1], hint.spelling), source=one.path) for one, _ in same)
     return Gap(
         look.object,
         words.unknown(fault, hint, minor, len(same)),
         fault.path,
         evidence=words.evidence([one for one, _ in same]),
-        fix=gone or words.instead_of(key, hint, look.object),
+        fix=words.instead_of(key, hint, look.object),
         patch=patch,
-        severity=Severity.LOW
-        if gone
-        else Severity.HIGH
-        if hint.renamed
-        else weight(fault.path, hint.spelling),
+        severity=Severity.HIGH if hint.renamed else weight(fault.path, hint.spelling),
         confidence=Confidence.HIGH if hint.spelling or hint.renamed or not look.custom else Confidence.MEDIUM,
     )
 

@@ -49,9 +49,7 @@ _LONGEST_SECONDS = 10
 
 
 _QUICKER = "Set `timeoutSeconds` to 5 or less."
-_PASSED_BY = (
-    "It fails open: whatever it does not answer in that time goes on without what it adds, so run two of it."
-)
+_PASSED_BY = "It fails open: whatever it does not answer in that time goes on without what it adds."
 
 
 def _adds(hook: Webhook) -> bool:
