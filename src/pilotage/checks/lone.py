@@ -28,7 +28,9 @@ _ELECTS = regex(r"^--?(?:enable-)?leader-elect(?:ion)?(?:=true)?$")
 _STAYS_OFF = regex(r"^--?(?:(?:enable-)?leader-elect(?:ion)?=false|mode\.single(?:=true)?)$")
 _OFF = regex(r"^leaderElection:\s*\n(?:[ \t]+.*\n)*?[ \t]+leaderElect:[ \t]*false\b", re.MULTILINE)
 """In the file of a controller manager."""
-_NOT_ROLLED = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet"})
+ROLL_NOTHING = frozenset({"ReplicaSet", "ReplicationController"})
+"""Kinds that replace no pod when their template changes."""
+_NOT_ROLLED = ROLL_NOTHING | {"StatefulSet"}
 _STAYS_ALONE = regex(
     r"replicas:\s*1\s*#[^\n]*(?:\b(?:do\s?n[o']t|never|cannot|can't|must not)\s(?:be )?"
     r"(?:scale|increase|raise|change)|\bonly one\b|\bsingleton\b|\bexactly one\b)",

@@ -50,7 +50,7 @@ def fix_of(check: str, case: str) -> str:
         ("agent-no-memory-limit", "bad-own-watchdog.yaml", "above the sum of what its own watchdog lets"),
         ("image-gone", "bad-off-docker-hub.yaml", "`quay.io/minio/minio:RELEASE."),
         ("image-gone", "bad-ended.yaml", "`newrelic/infrastructure`"),
-        ("readiness-missing", "bad-discovery.yaml", "find each other through Service shop/index"),
+        ("readiness-missing", "bad-discovery.yaml", "in `DISCOVERY_SERVICE`: by Service shop/index,"),
         ("single-replica-edge", "bad-console.yaml", "`sessionAffinity: ClientIP`"),
         ("single-replica-edge", "bad-peers-unnamed.yaml", "9094, TCP and UDP"),
         ("volume-gone", "bad-pods.yaml", "a claim on a volume of the CSI driver `rbd.csi.ceph.com`"),

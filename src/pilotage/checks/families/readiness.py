@@ -57,9 +57,9 @@ def readiness_missing(scene: Scene) -> Answers:
     leads, and of whose containers none has a readiness probe, nor the serving one a startup probe.
     Readiness gates count as a probe; pods that stand alone are left out, since nothing replaces them. One
     pod that is gone before the next starts is of low severity, since nothing could answer in its place;
-    so is a program that works as one instance only, and one that speaks UDP only, for which there is no
-    probe. Where the pods of a StatefulSet are told each other's names, the fix says what lets them meet
-    before they are ready.
+    so is a program that works as one instance only, one that speaks UDP only, for which there is no
+    probe, and what no rollout replaces (a ReplicaSet by itself). Where pods find each other by the names of
+    a StatefulSet or by the Service, the fix says what lets them meet before they are ready.
 
     Why it matters
     Without a probe a pod counts as ready when its process has begun. A rolling update then takes an old pod
@@ -114,7 +114,8 @@ def _matters_little(scene: Scene, workload: Workload, exposure: Exposure, contai
     scale = scene.scale(workload)
     single = scale is not None and scale.most == 1
     return (
-        lone.ends_first(scene, workload)
+        workload.kind in lone.ROLL_NOTHING
+        or lone.ends_first(scene, workload)
         or lone.is_console(workload)
         or _only_udp(container)
         or (single and bool(lone.why_alone(scene, workload, exposure)))
@@ -127,8 +128,8 @@ def _only_udp(container: Container) -> bool:
 
 def _among_members(scene: Scene, workload: Workload) -> str:
     """The fix where its pods wait for each other by names that only ready ones have; empty elsewhere."""
-    if (way := _discovery(scene, workload)) is not None:
-        return _BY_DISCOVERY.format(service=way.key)
+    if (way := next(_discovery(scene, workload), None)) is not None:
+        return _BY_DISCOVERY.format(variable=way[0], service=way[1].key)
     if workload.kind != "StatefulSet":
         return ""
     told = "\n".join(_told(workload))
@@ -157,22 +158,23 @@ def _among_members(scene: Scene, workload: Workload) -> str:
 _DISCOVERS = regex(r"DISCOVER|PEER|JOIN|SEED|MEMBER|UNICAST|CLUSTER_(?:HOST|SERVICE|NODES)")
 """Names of variables by which a program is told where the others of its kind are."""
 _BY_DISCOVERY = (
-    "Let a readiness probe ask the process itself (its port, or a path that needs no other member): its pods "
-    "find each other through {service}, which leads to ready ones only. For a probe that asks more, give "
-    "them a headless Service of their own with `publishNotReadyAddresses: true` for that."
+    "First give its pods a headless Service of their own with `publishNotReadyAddresses: true`, and name "
+    "that in `{variable}`: by {service}, which stands there, pods that are not ready would not find each "
+    "other. Then add a readiness probe that asks what a request needs."
 )
 
 
-def _discovery(scene: Scene, workload: Workload) -> KubeObject | None:
-    """The Service by which its pods find each other, as a variable says; None for one that hides none."""
+def _discovery(scene: Scene, workload: Workload) -> Iterator[tuple[str, KubeObject]]:
+    """By which Services its pods find each other, as variables say, if those hide what is not ready."""
     told = {
-        as_text(dig(item, "value"))
+        as_text(dig(item, "value")): as_text(dig(item, "name"))
         for container in workload.running
         for item in as_list(container.data.get("env"))
         if _DISCOVERS.search(as_text(dig(item, "name")))
     }
-    found = (one for one in scene.services_of(workload) if one.name in told)
-    return next((one for one in found if one.spec.get("publishNotReadyAddresses") is not True), None)
+    for one in scene.services_of(workload):
+        if one.name in told and one.spec.get("publishNotReadyAddresses") is not True:
+            yield told[one.name], one
 
 
 def _told(workload: Workload) -> Iterator[str]:

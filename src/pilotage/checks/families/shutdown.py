@@ -33,7 +33,6 @@ LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 _SLEEP = regex(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
 _NO_PROGRAM = regex(r"(?:^|/)<[^<>]+>$")
 """The end of an image's name that a reader is to write. Scripts fill in others, which then run."""
-_ROLL_NOTHING = {"ReplicaSet", "ReplicationController"}
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _LEAST_GRACE_SECONDS = 5
 _LONG_GRACE_SECONDS = 600
@@ -103,7 +102,7 @@ def _mild(scene: Scene, workload: Workload, exposure: Exposure) -> bool:
     scale = scene.scale(workload)
     one = scale is not None and scale.most == 1
     alone = one and lone.program_of(scene, workload, exposure) is not None
-    return alone or lone.is_console(workload) or workload.kind in _ROLL_NOTHING
+    return alone or lone.is_console(workload) or workload.kind in lone.ROLL_NOTHING
 
 
 @check(
