@@ -38,6 +38,8 @@ _FOR_SHOW = tuple(
 """The ranges that are kept for documentation, and the address that everybody makes up."""
 
 
+_NO_PROGRAM = regex(r"(?:^|/)<[^<>]+>(?::[^/]*)?$")
+"""The end of an image's name that a reader is to write. Scripts fill in others, which then run."""
 _ENCRYPTED = "ENC["
 """How a value begins that SOPS has encrypted."""
 
@@ -46,6 +48,11 @@ def unrendered(value: object) -> bool:
     """Whether a text is still a template, whose value is not known here."""
     text = as_text(value)
     return "{{" in text or "${" in text or "<%" in text
+
+
+def no_program(image: str) -> bool:
+    """Whether a reader is still to choose which program an image holds, so that nothing is known of it."""
+    return _NO_PROGRAM.search(image) is not None
 
 
 def to_fill_in(value: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pilotage.checks.objects import KubeObject, SourceFile
-from pilotage.checks.placeholders import address_for_show, left_open, to_fill_in
+from pilotage.checks.placeholders import address_for_show, left_open, no_program, to_fill_in
 from pilotage.checks.readers.manifests import ManifestReader
 from pilotage.checks.readers.reading import Reading
 from pilotage.checks.values import KeyPath
@@ -134,3 +134,18 @@ def test_a_live_object_has_no_comments() -> None:
     one = KubeObject(read(TEXT).data)
     assert not left_open(one, ("data", "port"), "80")
     assert left_open(one, ("data", "port"), "changeme")
+
+
+@pytest.mark.parametrize(
+    ("image", "none"),
+    [
+        ("<YOUR-IMAGE>", True),
+        ("registry.example/<image>:1.2", True),
+        ("registry.example/web:<tag>", False),
+        ("registry.example/<team>/web:1.2", False),
+        ("${IMAGE}", False),
+        ("", False),
+    ],
+)
+def test_a_program_that_is_still_to_be_chosen(image: str, *, none: bool) -> None:
+    assert no_program(image) is none

@@ -20,7 +20,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.nodes import Room
-from pilotage.checks.placeholders import unrendered
+from pilotage.checks.placeholders import no_program, unrendered
 from pilotage.checks.scene import Scene
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import SCALED, Workload
@@ -90,6 +90,8 @@ def one_node_pileup(scene: Scene) -> Answers:
             continue
         if scale.least < 2:  # noqa: PLR2004
             yield NotApplicable(workload.object, "it has one pod: see single-replica-edge")
+        elif any(no_program(one.image) for one in workload.containers):
+            yield NotApplicable(workload.object, "what it runs is still to be filled in, and what that needs")
         elif (
             _spread(workload)
             or any(one.request("cpu") is not None for one in workload.containers)

@@ -18,7 +18,7 @@ from pilotage.checks.model import (
     check,
 )
 from pilotage.checks.objects import KubeObject
-from pilotage.checks.placeholders import to_fill_in
+from pilotage.checks.placeholders import no_program, to_fill_in
 from pilotage.checks.probing import looks_deep, other_host
 from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import handler, patience, served, serving_container, timing, told
@@ -86,6 +86,10 @@ def readiness_missing(scene: Scene) -> Answers:
             continue
         if filled_in_by_mesh(container):
             yield NotApplicable(workload.object, "the mesh fills the container in, with its probe")
+        elif no_program(container.image):
+            yield NotApplicable(
+                workload.object, "what it runs is still to be filled in, and what to ask"
+            )
         elif probed or workload.pod.get("readinessGates") or handler(container.probe("startup")) is not None:
             yield Pass(workload.object)
         elif workload.strategy in {"Recreate", "OnDelete"}:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from pilotage.checks import lone, stopping
-from pilotage.checks.components import bare_image, filled_in_by_mesh
+from pilotage.checks.components import filled_in_by_mesh
 from pilotage.checks.controllers import recognised
 from pilotage.checks.model import (
     Answers,
@@ -21,6 +21,7 @@ from pilotage.checks.model import (
     Severity,
     check,
 )
+from pilotage.checks.placeholders import no_program
 from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import served, serving_container
 from pilotage.checks.values import KeyPath, as_int, as_list, as_map, human_seconds
@@ -31,8 +32,6 @@ RAVELIN = "ravelin-2019-sigterm-endpoint-race-502"
 LOVEHOLIDAYS = "loveholidays-2019-gke-upgrade-stuck-nodes-hpa"
 
 _SLEEP = regex(r"\bsleep[\s\"',]+(\d+(?:\.\d+)?)([smh]?)")
-_NO_PROGRAM = regex(r"(?:^|/)<[^<>]+>$")
-"""The end of an image's name that a reader is to write. Scripts fill in others, which then run."""
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _LEAST_GRACE_SECONDS = 5
 _LONG_GRACE_SECONDS = 600
@@ -79,7 +78,7 @@ def _no_use(scene: Scene, workload: Workload, exposure: Exposure, container: Con
     """Why a hook would not help; empty where it does."""
     if filled_in_by_mesh(container):
         return "the mesh fills the container in"
-    if _NO_PROGRAM.search(bare_image(container.image)):
+    if no_program(container.image):
         return "which program it runs is still to be filled in, and with it how that stops"
     if serves_on := stopping.why_it_serves_on(container):
         return serves_on
