@@ -10,7 +10,7 @@ import msgspec
 
 from pilotage.checks.baseline import Baseline, fingerprint
 from pilotage.checks.environments import in_use
-from pilotage.checks.generated import ELSEWHERE, says_generated
+from pilotage.checks.generated import where_to_mend
 from pilotage.checks.ignores import Ignore, Ignores
 from pilotage.checks.model import (
     ANYTHING,
@@ -111,7 +111,7 @@ def run(
     raw: list[_Raw] = []
     for one in running.values():
         raw += _Run(one, around).look(kinds)
-    _file(raw, report, settings)
+    _file(raw, scene, report, settings)
     report.idle_ignores = around.ignores.idle(running)
     report.idle_rules = settings.rules.idle(running.values(), scene)
     if settings.baseline is not None:
@@ -135,12 +135,10 @@ class _Raw(msgspec.Struct):
         document = self.gap.subject.document if isinstance(self.gap.subject, KubeObject) else None
         return (document.file.name, document.start) if document is not None else ("", 0)
 
-    def finding(self) -> Finding:
+    def finding(self, scene: Scene) -> Finding:
         """The finding, with its place."""
         check, gap = self.check, self.gap
-        fix = gap.fix or check.fix
-        if says_generated(gap.subject.source):
-            fix = f"{fix} {ELSEWHERE}"
+        fix = f"{gap.fix or check.fix} {where_to_mend(scene, gap.subject)}".rstrip()
         cited = check.cited
         if gap.incidents is not None:
             cited = tuple(Cited(one, exact=True) for one in gap.incidents)
@@ -162,10 +160,10 @@ class _Raw(msgspec.Struct):
         )
 
 
-def _file(raw: list[_Raw], report: Report, settings: RunSettings) -> None:
+def _file(raw: list[_Raw], scene: Scene, report: Report, settings: RunSettings) -> None:
     # Places are found by reading a document again: all of one document together, so that each is read once.
     for one in _once(sorted(raw, key=lambda one: one.document)):
-        finding = one.finding()
+        finding = one.finding(scene)
         if one.ignore is not None:
             report.ignored.append(
                 Ignored(finding, one.ignore.reason, one.ignore.place, isinstance(one.ignore, Rule))
