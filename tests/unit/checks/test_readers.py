@@ -259,7 +259,16 @@ def test_test_data_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
-    for name in ("overlays/test", "src/test", "hack/test", "hack/e2e", "tests", "go/test", "js/test"):
+    for name in (
+        "overlays/test",
+        "src/test",
+        "hack/test",
+        "hack/e2e",
+        "tests",
+        "go/test",
+        "js/test",
+        "e2e-tests",
+    ):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "pod.yaml").write_text(POD.format(name.replace("/", "-")))
     (tmp_path / "go" / "test" / "web_test.go").touch()
@@ -267,7 +276,7 @@ def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
     (tmp_path / "tests" / "conftest.py").touch()
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod overlays-test"]
-    assert reading.skipped["folders of test data"] == 6
+    assert reading.skipped["folders of test data"] == 7
 
 
 def test_what_a_kustomization_changes_is_a_piece_where_it_was_not_rendered(tmp_path: Path) -> None:

@@ -28,9 +28,11 @@ from pilotage.checks.readers.kustomize import (
 from pilotage.checks.readers.manifests import ManifestReader, parse_ahead
 from pilotage.checks.readers.nginx import NginxReader, join_includes
 from pilotage.checks.readers.reading import FileReader, Problem, Reading, Trouble
+from pilotage.checks.readers.releases import OLDER, older_releases
 from pilotage.checks.rules.patterns import path_matches
 from pilotage.core.errors import NotFound
 from pilotage.core.paths import is_absent, is_folder, is_special
+from pilotage.core.regex import regex
 
 READERS: tuple[FileReader, ...] = (HaproxyReader(), NginxReader(), CorefileReader(), ManifestReader())
 """Every kind of file; the first that wants a file reads it."""
@@ -39,9 +41,10 @@ STDIN = "-"
 _MOST_AT_ONCE = 20_000_000
 """Characters of files that wait to be read together."""
 _PASSED_OVER = {"node_modules", "__pycache__", "vendor", "Godeps", "cue.mod"}
-_TEST_DATA = {"testdata", "test-data", "test_data", "e2e", "fixtures", "__fixtures__"}
+_TEST_DATA = {"testdata", "test-data", "test_data", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
 _IN_TESTS = {"integration", "unit", "util", "utils"}
+_WORD = regex(r"[-_.]")
 _PROGRAMS = (".go", ".py", ".rs", ".java", ".js", ".ts", ".rb", ".bats")
 """Folders of what programs are tested with, wrong on purpose or a rig for an hour; one that is named is read.
 
@@ -303,6 +306,9 @@ def _folder(path: Path, into: Reading, seen: set[tuple[int, int]], reach: Reach)
     """What a folder holds: files, folders of charts; Kustomize folders are rendered on the way."""
     found = [one for one in _walk(path, into, reach) if _first_time(one, seen)]
     used: set[Path] = set()
+    if older := older_releases(found, path):
+        into.skipped[OLDER] += len(older)
+        found = [one for one in found if one not in older]
     if reach.render is not None:
         files = [one for one in found if one.name in KUSTOMIZATIONS]
         into.kustomize_folders |= {str(one.parent) for one in files}
@@ -358,8 +364,11 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
 
 
 def _is_test_data(folder: Path) -> bool:
-    name = folder.name
-    return name in _TEST_DATA or (name in {"test", "tests"} and _holds_tests(folder))
+    return _is_tests(folder.name) or (folder.name in {"test", "tests"} and _holds_tests(folder))
+
+
+def _is_tests(name: str) -> bool:
+    return name in _TEST_DATA or "e2e" in _WORD.split(name)
 
 
 def _holds_tests(folder: Path) -> bool:
@@ -369,7 +378,7 @@ def _holds_tests(folder: Path) -> bool:
         inside = [one.name for one in folder.iterdir()]
     except OSError:
         return False
-    return any(one in _TEST_DATA or one in _IN_TESTS or one.endswith(_PROGRAMS) for one in inside)
+    return any(_is_tests(one) or one in _IN_TESTS or one.endswith(_PROGRAMS) for one in inside)
 
 
 def _is_other_archive(path: Path, reach: Reach) -> bool:

@@ -16,6 +16,7 @@ SENTENCES: dict[str, str] = {
     "other files": "다른 파일",
     "archives without a chart": "차트가 없는 압축 파일",
     "folders of test data": "테스트 데이터 폴더",
+    "files of older releases": "이전 릴리스의 파일",
     "library charts": "라이브러리 차트",
     "Kustomize patch": "Kustomize 패치",
     "controlled by an object that was read": "읽은 객체가 관리하는 객체",
