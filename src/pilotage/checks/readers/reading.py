@@ -50,7 +50,6 @@ class Reading:
     """Everything that was read.
 
     Attributes:
-        asked: the paths that were asked for, absolute.
         objects: Kubernetes objects in the order of the files.
         configs: parsed configurations of other kinds (a proxy's), each of a class of its own.
         problems: what could not be read.
@@ -66,9 +65,9 @@ class Reading:
         shelf: where the texts of a large scene lie; None for others, and where nobody may write.
         common: what documents of a large scene have in common; None for others.
         elsewhere: what Kustomize has fetched.
+        asked: the paths that were asked for, absolute.
     """
 
-    asked: list[str] = field(default_factory=list)
     objects: list[KubeObject] = field(default_factory=list)
     configs: list[Any] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -84,6 +83,7 @@ class Reading:
     shelf: Shelf | None = field(default=None, repr=False)
     common: Common | None = field(default=None, repr=False)
     elsewhere: Elsewhere = field(default_factory=Elsewhere, repr=False)
+    asked: list[str] = field(default_factory=list)
 
     def expect(self, file: SourceFile) -> None:
         """Is told of each file before it is read, and begins to save memory when they are many."""
