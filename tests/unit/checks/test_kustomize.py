@@ -40,7 +40,7 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     def call(tool: str, code: str, files: dict[str, str]) -> Reading:
         script = f"open({str(tmp_path / 'calls')!r}, 'a').write('x')\n{code}\n"
         (tools / "tool.py").write_text(f"import os, sys, time\n{script}")
-        (tools / tool).write_text(f"#!/bin/sh\nexec {sys.executable} -S {tools}/tool.py\n")
+        (tools / tool).write_text(f'#!/bin/sh\nexec {sys.executable} -S {tools}/tool.py "$@"\n')
         (tools / tool).chmod(0o755)
         for name, text in files.items():
             (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -146,3 +146,19 @@ def test_tools_that_break_off_or_answer_something_else(read: Read, tool: str, co
     assert words in problem.message
     assert problem.grave
     assert [one.key for one in reading.objects] == ["Pod a"]
+
+
+@pytest.mark.parametrize(("api", "rendered"), [("kustomize.toolkit.fluxcd.io/v1", True), ("apps/v1", False)])
+def test_where_flux_applies_folders_files_may_lie_anywhere(
+    read: Read, tmp_path: Path, api: str, *, rendered: bool
+) -> None:
+    code = (
+        f"if '--load-restrictor=LoadRestrictionsNone' in sys.argv: print({POD!r})\n"
+        "else: sys.stderr.write(\"security; file '/o' is not in or below '/p'\"); sys.exit(1)"
+    )
+    files = {f"k{n}/kustomization.yaml": "resources: [../pod.yaml]\n" for n in range(2)}
+    reading = read(
+        "kustomize", code, files | {"sync.yaml": f"apiVersion: {api}\nkind: A\nmetadata: {{name: a}}\n"}
+    )
+    assert calls(tmp_path) == (3 if rendered else 2)
+    assert ("is not in or below" in str(messages(reading))) is not rendered

@@ -7,6 +7,7 @@ import re
 
 from pilotage.checks import components
 from pilotage.checks.absence import surely_absent
+from pilotage.checks.index import selects
 from pilotage.checks.model import (
     DOCUMENTATION_ONLY,
     Answer,
@@ -240,7 +241,9 @@ def _named_members(scene: Scene, workload: Workload, name: str) -> Answer:
             severity=Severity.LOW,
             related=(service,),
         )
-    if as_map(service.spec.get("selector")) and workload not in scene.workloads_of(service):
+    # Not by what is behind the Service: of variants in several folders it takes the nearest only.
+    selector = as_map(service.spec.get("selector"))
+    if selector and not selects({"matchLabels": selector}, workload.pod_labels):
         return Gap(
             one,
             f"Service `{name}` does not select its pods: {unresolved}",

@@ -17,6 +17,7 @@ from pilotage.checks.readers.corefile import CorefileReader, join_imports
 from pilotage.checks.readers.haproxy import HaproxyReader, join_haproxy
 from pilotage.checks.readers.kustomize import FILES as KUSTOMIZATIONS
 from pilotage.checks.readers.kustomize import (
+    Flux,
     drop_patches,
     kustomization,
     note_kustomization,
@@ -312,8 +313,9 @@ def _folder(path: Path, into: Reading, seen: set[tuple[int, int]], reach: Reach)
     if reach.render is not None:
         files = [one for one in found if one.name in KUSTOMIZATIONS]
         into.kustomize_folders |= {str(one.parent) for one in files}
+        flux = Flux(one for one in found if not is_folder(one))
         for root in roots(kustomization(one) for one in files):
-            if render_kustomization(root, into):
+            if render_kustomization(root, into, flux):
                 used |= used_files(root)
     yield from (one for one in found if not used or Path(os.path.realpath(one)) not in used)
 

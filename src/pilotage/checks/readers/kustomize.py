@@ -175,16 +175,54 @@ def _parts(root: Kustomization) -> tuple[set[Path], set[str]]:
     return seen, hosts
 
 
-def render_kustomization(root: Kustomization, into: Reading) -> bool:
+class Flux:
+    """Whether Flux applies the folders of a tree: it lets a kustomization take files from anywhere.
+
+    Args:
+        files: the files of the tree, which are read when the answer matters.
+
+    Attributes:
+        options: with what the tool is called, once it was found that it matters.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._files = files
+        self.options: tuple[str, ...] = ()
+
+    @cached_property
+    def there(self) -> bool:
+        """Whether an object of Flux says that it applies a folder."""
+        return any(_FLUX in _text(one) for one in self._files)
+
+
+_FLUX = "kustomize.toolkit.fluxcd.io/"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def render_kustomization(root: Kustomization, into: Reading, flux: Flux) -> bool:
     """Adds the objects that a kustomization renders to; False where it cannot be rendered, with a problem.
 
     One that needs what cannot be fetched any more is only noted, for `tell_left_out`.
+
+    Args:
+        root: the kustomization.
+        into: where to add objects and problems.
+        flux: whether it may take files from anywhere.
     """
     hosts = _parts(root)[1]
     if into.elsewhere.leaves_out(str(root.file), hosts):
         return False
     try:
-        out, layer = _fetched(root, hosts, into)
+        out, layer = _fetched(root, hosts, into, *flux.options)
+        if out.code and _OUTSIDE in out.err and not flux.options and flux.there:
+            flux.options = ("--load-restrictor=LoadRestrictionsNone",)
+            out, layer = _fetched(root, hosts, into, *flux.options)
     except OutsideError as error:
         hint = (
             ", so patches are not applied (--rendered takes it so)" if isinstance(error, ToolMissing) else ""
@@ -218,6 +256,8 @@ def tell_left_out(into: Reading) -> None:
         into.problems.append(Problem(place, summary, Trouble.TEMPLATE))
 
 
+_OUTSIDE = "is not in or below"
+"""So the tool says that a file lies elsewhere than it allows."""
 _AGAIN = "': "
 """Behind it the tool tells what else it has tried."""
 _LOG = regex(r'[EWIF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=<?')
@@ -236,13 +276,15 @@ def _reason(said: str) -> str:
     return f"{part} cannot be fetched: {why}"
 
 
-def _fetched(root: Kustomization, hosts: set[str], into: Reading) -> tuple[process.Output, Path]:
+def _fetched(
+    root: Kustomization, hosts: set[str], into: Reading, *options: str
+) -> tuple[process.Output, Path]:
     """See `_built`; what lies elsewhere is waited for only as long as there is time left for that."""
     if not hosts:
-        return _built(root, process.LIMIT_SECONDS)
+        return _built(root, process.LIMIT_SECONDS, *options)
     with into.elsewhere.counting():
         try:
-            out, layer = _built(root, into.elsewhere.left)
+            out, layer = _built(root, into.elsewhere.left, *options)
         except Unreachable:
             into.elsewhere.failed(hosts, "timed out")
             raise
@@ -251,7 +293,7 @@ def _fetched(root: Kustomization, hosts: set[str], into: Reading) -> tuple[proce
     return out, layer
 
 
-def _built(root: Kustomization, limit_seconds: float) -> tuple[process.Output, Path]:
+def _built(root: Kustomization, limit_seconds: float, *options: str) -> tuple[process.Output, Path]:
     """What the tool says, and the folder to which the origins are relative."""
     kustomize, kubectl = process.find("kustomize"), process.find("kubectl")
     if kustomize is None and kubectl is None:
@@ -265,7 +307,9 @@ def _built(root: Kustomization, limit_seconds: float) -> tuple[process.Output, P
         (Path(folder) / FILES[0]).write_text(text, encoding="utf-8")
         # What lies elsewhere and is private asks for a name and a word: there is nobody to answer.
         variables = {"GIT_TERMINAL_PROMPT": "0"}
-        return process.run([*command, folder], variables=variables, limit_seconds=limit_seconds), layer
+        return process.run(
+            [*command, *options, folder], variables=variables, limit_seconds=limit_seconds
+        ), layer
 
 
 class FileOrigin(msgspec.Struct, frozen=True):
@@ -317,10 +361,7 @@ class _Origins:
 
     def _source(self, file: Path) -> SourceFile:
         shown = os.path.relpath(file)
-        try:
-            text = file.read_text("utf-8", "surrogateescape")
-        except OSError:
-            text = ""
+        text = _text(file)
         # A name of its own for each overlay: objects of two overlays are no neighbours.
         folder = str(self._root.folder)
         return SourceFile(f"{folder}/{shown}", text, origin=FileOrigin(shown), application=folder)
