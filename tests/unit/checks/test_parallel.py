@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -113,6 +114,19 @@ def test_what_a_dead_helper_did_not_tell_is_parsed_here() -> None:
         return _parse(document)
 
     assert _told(1, MANY, dies) == _told(0, MANY)
+
+
+@pytest.mark.parametrize("fails", ["fork", "pipe"])
+def test_without_another_process_all_is_parsed_here(fails: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EAGAIN, "no more")
+
+    alone = _told(0, MANY)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, fails, refuse)
+        assert _told(2, MANY) == alone
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
 
 
 def test_a_helper_that_nobody_asks_ends() -> None:

@@ -56,7 +56,11 @@ class Ahead:
         if not helpers or sum(one.end - one.start for one in documents) < WORTH_IT:
             return
         for part in _parts(documents, helpers, _HEAD_START if busy else 0):
-            share = _Share([part] if whole else list(_chunks(part)), parse)
+            try:
+                share = _Share([part] if whole else list(_chunks(part)), parse)
+            except OSError:
+                # There may be no more processes, or no memory for one: this one does the rest by itself.
+                return
             self._shares.update(dict.fromkeys(map(_key, part), share))
 
     def take(self, document: Document, parse: Parse) -> Any:
@@ -84,7 +88,12 @@ class _Share:
     def __init__(self, chunks: Sequence[Sequence[Document]], parse: Parse) -> None:
         self.documents = [one for chunk in chunks for one in chunk]
         reading, writing = os.pipe()
-        self._pid = os.fork()
+        try:
+            self._pid = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            raise
         if not self._pid:
             try:
                 os.close(reading)
