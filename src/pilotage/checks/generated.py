@@ -21,6 +21,7 @@ _ALIKE = "keep {all} alike, or change the one that the {others} copied from."
 _HEAD = 4000
 _MOST = 20
 """So many objects of one name are compared with each other, that a folder of thousands costs no more."""
+FORGOTTEN = "No kustomization here names this file: name it in one, or delete it if nobody applies it."
 ELSEWHERE = "This file says that it is generated: change what it is made from."
 
 
@@ -28,6 +29,8 @@ def where_to_mend(scene: Scene, subject: Subject) -> str:
     """A sentence on where else an object is to be changed, so that it stays changed; empty for nowhere."""
     if says_generated(subject.source):
         return ELSEWHERE
+    if scene.unbuilt.forgets(subject.source):
+        return FORGOTTEN
     found = list(dict.fromkeys(_copies(scene, subject))) if isinstance(subject, KubeObject) else []
     if not found:
         return ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -323,10 +324,26 @@ class Unbuilt(msgspec.Struct):
     Attributes:
         files: files with objects that it completes.
         images: name of an image -> the image that it writes instead.
+        named: absolute paths that some kustomization names.
+        listed: absolute paths of folders of whose files kustomizations name some.
+        patched: kinds at which a patch is aimed.
     """
 
     files: set[str] = msgspec.field(default_factory=set)
     images: dict[str, str] = msgspec.field(default_factory=dict)
+    named: set[str] = msgspec.field(default_factory=set)
+    listed: set[str] = msgspec.field(default_factory=set)
+    patched: set[str] = msgspec.field(default_factory=set)
+
+    def leaves(self, file: SourceFile | None) -> bool:
+        """Whether there are kustomizations, and none names a file."""
+        return bool(self.named) and file is not None and os.path.abspath(file.shown) not in self.named  # noqa: PTH100
+
+    def forgets(self, file: SourceFile | None) -> bool:
+        """Whether kustomizations name other files of its folder, and none names the file itself."""
+        if not self.listed or file is None:
+            return False
+        return os.path.dirname(os.path.abspath(file.shown)) in self.listed and self.leaves(file)  # noqa: PTH100, PTH120
 
 
 def is_patch_name(name: str) -> bool:

@@ -292,6 +292,8 @@ class _Run:
         most = [stated]
         if source.chart_defaults:
             most.append(self.check.chart_severity or stated)
+        if self.scene.unbuilt.forgets(source):
+            most.append(stated.lowered())
         if not self.check.breaks and not in_use(source.shown, self.asked):
             most.append(self.check.chart_severity or stated.lowered())
         return min(most, key=lambda one: one.rank)

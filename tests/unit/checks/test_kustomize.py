@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from pilotage.checks.readers import elsewhere
+from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.charts import HelmChoices
 from pilotage.checks.readers.elsewhere import host_of
 from pilotage.checks.readers.files import Reach, read_paths
 from pilotage.checks.readers.reading import Reading
+from pilotage.checks.registry import all_checks
+from pilotage.checks.runner import RunSettings, run
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"
 NO_HOST = """\
@@ -162,3 +165,19 @@ def test_where_flux_applies_folders_files_may_lie_anywhere(
     )
     assert calls(tmp_path) == (3 if rendered else 2)
     assert ("is not in or below" in str(messages(reading))) is not rendered
+
+
+def test_what_no_kustomization_names_beside_others_is_milder_and_told_so(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [named.yaml]\n")
+    (tmp_path / "apart").mkdir()
+    for name in ("named.yaml", "left.yaml", "apart/own.yaml"):
+        (tmp_path / name).write_text(POD + "spec: {containers: [{image: a:1}]}\n")
+    reading = read_paths([str(tmp_path)])
+    report = run(all_checks(), assemble(reading), RunSettings(select=("missing-required",)), reading=reading)
+    told = {Path(one.place.file).name: one for one in report.findings}
+    assert {name: str(one.severity) for name, one in told.items()} == {
+        "named.yaml": "high",
+        "own.yaml": "high",
+        "left.yaml": "medium",
+    }
+    assert "No kustomization here names this file" in told["left.yaml"].fix

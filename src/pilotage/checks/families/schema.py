@@ -26,7 +26,7 @@ from pilotage.checks.schema import words
 from pilotage.checks.schema.gone_volumes import in_gone_volume
 from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard, weight
 from pilotage.checks.schema.places import Suggestion, suggest
-from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey
+from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey, written_elsewhere
 from pilotage.checks.schema.walk import Fault, Rule
 from pilotage.checks.values import KeyPath, as_map, dig, dotted
 
@@ -399,8 +399,9 @@ def missing_required(scene: Scene) -> Answers:
     What it does
     Looks for fields that the definition requires and that are absent, null or an empty text. What the
     definitions call required and the API server does not demand is left out; that was found by asking it.
-    Pieces of objects (patches, and what a Kustomize folder completes that was not rendered) are not judged,
-    nor is a key below which a comment stands in the place of the value.
+    Pieces of objects are not judged (patches, what a Kustomize folder completes that was not rendered or a
+    Kustomization of Flux patches, what no kustomization names while another file holds it in whole), nor is
+    a key below which a comment stands in the place of the value.
 
     Why it matters
     The API server refuses the object, and the release stops half-way. An empty text mostly means that a
@@ -420,7 +421,7 @@ def missing_required(scene: Scene) -> Answers:
     def whole(look: Look, fault: Fault) -> bool:
         if is_piece(look.object) or to_be_completed(scene, look.object):
             return False
-        return _filled_in(look, fault)
+        return _filled_in(look, fault) and not written_elsewhere(scene, look.object, str(fault.path[-1]))
 
     return _each(
         scene, Rule.REQUIRED, whole, "it is a piece of an object, or still to be filled in", _missing_gap

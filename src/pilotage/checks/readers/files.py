@@ -314,7 +314,9 @@ def _folder(path: Path, into: Reading, seen: set[tuple[int, int]], reach: Reach)
         files = [one for one in found if one.name in KUSTOMIZATIONS]
         into.kustomize_folders |= {str(one.parent) for one in files}
         flux = Flux(one for one in found if not is_folder(one))
-        for root in roots(kustomization(one) for one in files):
+        every = [kustomization(one) for one in files]
+        into.every_kustomization |= {str(one.file): one.data for one in every}
+        for root in roots(every):
             if render_kustomization(root, into, flux):
                 used |= used_files(root)
     yield from (one for one in found if not used or Path(os.path.realpath(one)) not in used)

@@ -41,6 +41,7 @@ def note_kustomization(file: SourceFile, into: Reading) -> None:
             into.kustomizations[file.name] = as_map(load(file.text))
         except DialectError:
             return
+        into.every_kustomization[file.name] = into.kustomizations[file.name]
 
 
 def drop_patches(reading: Reading) -> None:
@@ -50,6 +51,7 @@ def drop_patches(reading: Reading) -> None:
     """
     if not reading.kustomize_folders:
         return
+    _note_names(reading)
     for data in reading.kustomizations.values():
         reading.unbuilt.images |= _tagged(data)
     found = {os.path.dirname(name): data for name, data in reading.kustomizations.items()}  # noqa: PTH120
@@ -67,6 +69,29 @@ def drop_patches(reading: Reading) -> None:
         else:
             kept.append(one)
     reading.objects = kept
+
+
+def _note_names(reading: Reading) -> None:
+    """Notes which files kustomizations name, wherever they do, and at which kinds patches are aimed."""
+    unbuilt = reading.unbuilt
+    for file, data in reading.every_kustomization.items():
+        folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120
+        unbuilt.named |= {os.path.join(folder, Path(file).name), *_files(folder, _texts(data))}  # noqa: PTH118
+        if data.get("resources"):
+            unbuilt.listed.add(folder)
+        for patch in as_list(data.get("patches")):
+            unbuilt.patched.add(as_text(dig(patch, "target", "kind")))
+    unbuilt.listed |= {os.path.dirname(one) for one in unbuilt.named if one.endswith((".yaml", ".yml"))}  # noqa: PTH120
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All that may be a path: a file of a generator is written `name=path`."""
+    if isinstance(value, str):
+        if "\n" not in value:
+            yield value.rpartition("=")[2]
+        return
+    for inner in value.values() if isinstance(value, Mapping) else as_list(value):
+        yield from _texts(inner)
 
 
 def _tagged(data: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -59,6 +59,7 @@ class Reading:
         charts: number of Helm charts among the files.
         kustomizations: files of Kustomize that were read as they lie, by name, with what they say.
         kustomize_folders: folders with such a file, rendered or not.
+        every_kustomization: all of them by name, those that were rendered as well.
         unbuilt: what Kustomize makes of the objects, which it did not do here.
         ahead: documents that other processes parse meanwhile.
         characters: length of what was read.
@@ -77,6 +78,7 @@ class Reading:
     charts: int = 0
     kustomizations: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     kustomize_folders: set[str] = field(default_factory=set)
+    every_kustomization: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     unbuilt: Unbuilt = field(default_factory=Unbuilt)
     ahead: Ahead = field(default_factory=Ahead, repr=False)
     characters: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import weakref
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -22,11 +23,13 @@ from pilotage.checks.schema.places import holds
 from pilotage.checks.schema.published import Definitions, definitions, groups, nearest_minor, served
 from pilotage.checks.schema.shapes import Struct
 from pilotage.checks.schema.walk import Fault, Rule, faults
-from pilotage.checks.values import KeyPath, as_map, as_text, dig
+from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import workload_of
+from pilotage.core.regex import regex
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _FORGOTTEN = "a cluster keeps nothing that it does not know"
+_KIND = regex(r"^kind: *(\w+)", re.MULTILINE)
 _OF_LIVE = (Rule.UNKNOWN, Rule.REPEATED)
 
 
@@ -99,6 +102,17 @@ class Survey:
             for (name, _), version in crds.defined(definition, self.published)
             if name != one.api_version and version.served and holds(version.shape, path)
         ]
+
+    @cached_property
+    def patches(self) -> dict[str, str]:
+        """Kind -> what Kustomizations of Flux write into all objects of it that they apply."""
+        found: dict[str, str] = defaultdict(str)
+        for one in self.scene.index.of("Kustomization"):
+            for patch in as_list(one.spec.get("patches")):
+                text = as_text(dig(patch, "patch"))
+                kind = _KIND.search(text)
+                found[as_text(dig(patch, "target", "kind")) or (kind[1] if kind else "")] += text
+        return dict(found)
 
     def _look(self, one: KubeObject) -> Look:
         data = as_applied(one)
@@ -181,6 +195,24 @@ def survey(scene: Scene) -> Survey:
 def looks(scene: Scene) -> Iterator[Look]:
     """One look at each object of a scene."""
     yield from survey(scene).looks
+
+
+def written_elsewhere(scene: Scene, one: KubeObject, field: str) -> bool:
+    """Whether what an object lacks is added before it is applied, or it is not applied as it is.
+
+    Flux adds what patches of its Kustomization say. What no kustomization names is left alone where a patch
+    completes its kind, or another file holds the object in whole: then it is a patch itself.
+    """
+    made = survey(scene)
+    if re.search(rf"\b{re.escape(field)}\b", made.patches.get(one.kind, "")):
+        return True
+    if not scene.unbuilt.leaves(one.source):
+        return False
+    return one.kind in scene.unbuilt.patched or any(
+        look.object.file != one.file and not any(fault.rule is Rule.REQUIRED for fault in look.faults)
+        for look in made.looks
+        if (look.object.kind, look.object.name) == (one.kind, one.name)
+    )
 
 
 def answers(scene: Scene, *rules: Rule) -> Iterator[tuple[Look, list[Fault]] | NotApplicable | Pass]:
