@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pilotage.checks.absence import surely_absent
+from pilotage.checks.dialect import DialectError, compose
 from pilotage.checks.model import (
     Answers,
     Confidence,
@@ -20,14 +21,15 @@ from pilotage.checks.model import (
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.placeholders import unrendered
 from pilotage.checks.scene import Reference, Scene
-from pilotage.checks.values import KeyPath, as_list, as_text, dig
-from pilotage.checks.workloads import SERVING, Workload
+from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
+from pilotage.checks.workloads import KINDS, SERVING, Workload
 from pilotage.core.regex import regex
 
 BOSKOS = "kubernetes-2019-03-26-statefulset-update-woken-by-node-drain"
 PROW = "kubernetes-2019-02-05-prow-pods-in-wrong-namespace"
 KIAM = "dfds-2020-01-21-kiam-server-certificate-expired"
 SYSELEVEN = "syseleven-2024-02-10-expired-client-cert-stale-lb-config"
+SKYSCANNER = "skyscanner-2021-08-25-argocd-template-deleted-all-namespaces"
 
 _HASHED = regex(r"-[a-z0-9]*\d[a-z0-9]*$")
 _FOLLOWS = regex(r"checksum|hash|sha256|reloader|config-?version|rollme", re.IGNORECASE)
@@ -339,4 +341,77 @@ def _file(workload: Workload, item: _Item) -> str:
     return as_text(workload.object.get(*item[1])).rpartition("/")[2].lower()
 
 
-CHECKS = (certificate_by_subpath, config_change_sleeps, pod_config_missing)
+@check(
+    "config-no-yaml",
+    title="A configuration that is called YAML and cannot be read as YAML",
+    severity=Severity.HIGH,
+    breaks=True,
+    incidents=(),
+    alike=(SKYSCANNER,),
+    about=("ConfigMap",),
+    uses=KINDS,
+)
+def config_no_yaml(scene: Scene) -> Answers:
+    """
+    What it does
+    Reads the values of ConfigMaps that pods use and whose keys end in `.yaml` or `.yml`, and speaks up where
+    that breaks off: a line that stands too deep, a quote that is not closed, a tab. Of several documents in a
+    value it reads the first one. Templates, which something fills in before they are read, are left alone.
+    Of the ConfigMaps of a cluster only those values are there that other checks read.
+
+    Why it matters
+    For the API server the value is a text, so that it is taken as it is. The program that reads it ends at
+    its start, or goes on with what it had before, and nobody learns of it until then.
+
+    Incidents
+    At Skyscanner a template lost its delimiters, so that what it rendered could not be read. The change had
+    passed review and was applied, and all namespaces of a cluster went with their services.
+
+    Fix
+    Mend the line that is named, and read the value with the program itself before it is applied.
+
+    References
+    - https://kubernetes.io/docs/concepts/configuration/configmap/
+    - https://yaml.org/spec/1.2.2/
+    """
+    users: dict[int, KubeObject] = {}
+    for workload in scene.workloads:
+        for one in scene.references(workload):
+            found = scene.find(one.kind, one.name, workload.object) if one.kind == "ConfigMap" else None
+            if found is not None:
+                users.setdefault(id(found), workload.object)
+    for one in scene.of("ConfigMap"):
+        user = users.get(id(one))
+        texts = {key: text for key, text in as_map(one.get("data")).items() if _is_yaml(key, text)}
+        if user is None or not texts:
+            continue
+        wrong = [(key, error) for key, text in texts.items() if (error := _breaks_off(text)) is not None]
+        if not wrong:
+            yield Pass(one)
+        for key, error in wrong:
+            yield Gap(
+                one,
+                f"`{key}` breaks off in its line {error.line}, and {user.key} uses it: {error.message}",
+                ("data", key),
+                evidence=(f"line {error.line} of `{key}`: {error.message}",),
+                confidence=Confidence.MEDIUM,
+                related=(user,),
+            )
+
+
+def _is_yaml(key: str, text: object) -> bool:
+    """Whether a value is meant to be YAML as it stands, and long enough to be a file."""
+    named = key.endswith((".yaml", ".yml"))
+    return named and isinstance(text, str) and "\n" in text and not unrendered(text) and "{%" not in text
+
+
+def _breaks_off(text: str) -> DialectError | None:
+    """Where a text is no YAML; None where it is."""
+    try:
+        compose(text)
+    except DialectError as error:
+        return error if error.line else None
+    return None
+
+
+CHECKS = (certificate_by_subpath, config_change_sleeps, config_no_yaml, pod_config_missing)
