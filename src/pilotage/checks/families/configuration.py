@@ -376,8 +376,10 @@ def config_no_yaml(scene: Scene) -> Answers:
     """
     users: dict[int, KubeObject] = {}
     for workload in scene.workloads:
-        for one in scene.references(workload):
-            found = scene.find(one.kind, one.name, workload.object) if one.kind == "ConfigMap" else None
+        for named in scene.references(workload):
+            if named.kind != "ConfigMap":
+                continue
+            found = scene.find(named.kind, named.name, workload.object)
             if found is not None:
                 users.setdefault(id(found), workload.object)
     for one in scene.of("ConfigMap"):
