@@ -84,3 +84,8 @@ def test_each_repository_that_is_gone_has_a_source() -> None:
     rows = yaml.safe_load(files("pilotage.checks").joinpath("data/gone_images.yaml").read_text("utf-8"))
     assert rows["images"]
     assert all(row["source"].startswith("https://") and row["what"] and row["fix"] for row in rows["images"])
+
+
+@pytest.mark.parametrize(("made", "gone"), [("minio/minio:latest", True), (f"{NAME}:1.2", False)])
+def test_the_image_counts_that_a_kustomization_writes(made: str, *, gone: bool) -> None:
+    assert any(isinstance(answer, Gap) for answer in image_gone.look(scene(NAME, made=made))) is gone

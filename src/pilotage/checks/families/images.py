@@ -43,8 +43,11 @@ _MOVING = {
 _ON_THIS_MACHINE = ("localhost/", "localhost:", "127.0.0.1:", "kind-registry:", "k3d-registry")
 """Registries of a cluster in which somebody tries things."""
 _BRANCHES = ("latest", "main", "master", "nightly", "edge", "dev", "canary", "unstable", "snapshot")
-_FOR_SHOW = regex(r"example/|your[-_]?(?:name|user(?:name)?|repo(?:sitory)?|registry|org|hub|id)?/")
-"""The beginning of an image's name that a reader replaces by their own."""
+_FOR_SHOW = regex(
+    r"example/|your[-_]?(?:name|user(?:name)?|repo(?:sitory)?|registry|org|hub|id)?/|"
+    r"[^@]*-(?:example|sample)(?:[:@]|$)"
+)
+"""An image's name that a reader replaces by their own, by its beginning or its end."""
 _PLATFORM = regex(r"linux|windows|amd64|arm64(?:v8)?|arm32v7|armv?7|x86[-_]64|x64|ppc64le|s390x|i386")
 _SCAFFOLD = {"manager", "webhook", "webhooks", "metrics-server"}
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pilotage.checks.components import bare_image
 from pilotage.checks.gone_images import GoneImage, gone_image
 from pilotage.checks.model import Answers, Gap, Pass, Severity, check
 from pilotage.checks.objects import KubeObject
@@ -50,12 +51,17 @@ def image_gone(scene: Scene) -> Answers:
         gone = [
             (one, row)
             for one in (*workload.containers, *workload.init_containers)
-            if (row := gone_image(one.image)) is not None
+            if (row := gone_image(_applied(scene, one))) is not None
         ]
         if not gone:
             yield Pass(workload.object)
         for one, row in gone:
             yield _image_gap(one, row)
+
+
+def _applied(scene: Scene, one: Container) -> str:
+    """Its image, or the one that a kustomization writes in its place."""
+    return scene.unbuilt.images.get(bare_image(one.image)) or one.image
 
 
 def _image_gap(one: Container, row: GoneImage) -> Gap:
