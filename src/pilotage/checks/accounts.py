@@ -78,6 +78,7 @@ def readable(rule: Mapping[str, Any], resources: frozenset[str]) -> list[str]:
 
 _NO_WORK = frozenset(
     "events secrets tokenreviews subjectaccessreviews customresourcedefinitions certificates "
+    "certificaterequests certificatesigningrequests signers "
     "validatingwebhookconfigurations mutatingwebhookconfigurations".split()
 )
 """What a server writes that answers questions only: reports, its own certificate and where it is trusted."""

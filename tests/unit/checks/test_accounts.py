@@ -76,6 +76,7 @@ def test_one_of_which_nobody_can_tell(rules: list[dict[str, Any]]) -> None:
     [
         {"resources": ["services"], "verbs": ["get", "list", "watch"]},
         {"resources": ["secrets", "events", "tokenreviews"], "verbs": ["create", "update"]},
+        {"resources": ["certificatesigningrequests/approval"], "verbs": ["create", "update"]},
     ],
 )
 def test_one_that_changes_nothing_of_others(rule: dict[str, Any]) -> None:

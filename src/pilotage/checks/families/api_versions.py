@@ -24,6 +24,7 @@ from pilotage.checks.schema.lifecycle import Standing, Version, lives, standing
 from pilotage.checks.schema.migration import migration
 from pilotage.checks.schema.published import groups, kinds_of, nearest_minor, served
 from pilotage.checks.schema.survey import survey
+from pilotage.core.regex import regex
 from pilotage.core.text import likeness
 
 REDDIT = "reddit-2023-03-14-pi-day-calico-route-reflectors"
@@ -56,8 +57,9 @@ def removed_api(scene: Scene) -> Answers:
     Looks for API versions that the Kubernetes version in mind (`--kubernetes`) does not serve any more, does
     not serve yet, or serves for the last versions: deprecated ones are of medium severity where their end is
     at most two versions away, else of low, and left out where no end is set. It rests on the definitions of
-    each version since 1.25 and on what the sources say of the life of each API. A live cluster is not judged:
-    it shows each object in whatever version it is asked for.
+    each version since 1.25 and on what the sources say of the life of each API. What lies in a folder named
+    after the old version, while another file holds the same object in a served one, is of low severity. A
+    live cluster is not judged: it shows each object in whatever version it is asked for.
 
     Why it matters
     After the upgrade the object cannot be applied any more, and what creates it (a pipeline, an operator, a
@@ -85,14 +87,32 @@ def removed_api(scene: Scene) -> Answers:
         if stands is not None and stands.gone is stands.first is stands.going is None:
             yield NotApplicable(one, "it is deprecated, and no version is known in which it goes")
         elif stands is not None:
-            yield _version_gap(one, stands, scene.version)
+            yield _version_gap(one, stands, scene.version, older=_for_old_clusters(scene, one))
         elif one.group in groups() and served(one.api_version, one.kind) is not None:
             yield Pass(one)
         else:
             yield NotApplicable(one, "nothing is known of its API version")
 
 
-def _version_gap(one: KubeObject, stands: Standing, version: Version) -> Gap:
+def _for_old_clusters(scene: Scene, one: KubeObject) -> bool:
+    """Whether its path names its old version, and another file holds the same object in a served one."""
+    old = one.api_version.rpartition("/")[2]
+    return old in _PART.split(one.file) and any(
+        other.file != one.file
+        and other.api_version != one.api_version
+        and standing(other.api_version, other.kind, scene.version) is None
+        for other in scene.index.named(one.kind, one.name, one.namespace)
+    )
+
+
+_PART = regex(r"[/\\._-]")
+_IN_BOTH = (
+    "Another file holds the same object in a version that is served: apply that one, and delete this one "
+    "when no old cluster is left."
+)
+
+
+def _version_gap(one: KubeObject, stands: Standing, version: Version, *, older: bool) -> Gap:
     name = f"{one.kind} {one.api_version}"
     move = migration(one, stands.instead)
     if stands.gone is not None:
@@ -113,9 +133,9 @@ def _version_gap(one: KubeObject, stands: Standing, version: Version) -> Gap:
         message,
         ("apiVersion",),
         evidence=(f"apiVersion: {one.api_version}",),
-        fix=move.fix,
-        patch=move.patch,
-        severity=severity,
+        fix=_IN_BOTH if older else move.fix,
+        patch=() if older else move.patch,
+        severity=Severity.LOW if older else severity,
     )
 
 

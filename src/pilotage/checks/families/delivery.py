@@ -115,8 +115,8 @@ def gitops_prune_unfenced(scene: Scene) -> Answers:
     Looks for ApplicationSets that may delete Applications (`applicationsSync` is not `create-only` or
     `create-update`) together with their objects (`preserveResourcesOnDeletion` is not set); and for root
     Applications (those whose target namespace is Argo CD's own and whose source is a folder of Applications,
-    seen by `directory` or by a path with `apps`) that prune by themselves and bear the finalizer that
-    deletes in cascade.
+    seen by `directory` or by a path with `apps`) that prune by themselves: with the finalizer that deletes
+    in cascade of high severity, of low where none of the Applications in that folder bears it.
 
     Why it matters
     An entry that is missing, since a file was renamed, a template broke or a cluster did not answer, means
@@ -141,7 +141,7 @@ def gitops_prune_unfenced(scene: Scene) -> Answers:
         yield _generated(one)
     for one in _argo(scene, "Application"):
         if _is_root(one):
-            yield _root_answer(one)
+            yield _root_answer(one, [other for other in _argo(scene, "Application") if _holds(one, other)])
 
 
 def _generated(one: KubeObject) -> Gap | Pass | NotApplicable:
@@ -156,6 +156,7 @@ def _generated(one: KubeObject) -> Gap | Pass | NotApplicable:
         one,
         "An entry that its generator no longer yields is deleted, with everything that runs in it",
         ("spec", "syncPolicy"),
+        fix="Set `spec.syncPolicy.preserveResourcesOnDeletion: true`, or `applicationsSync: create-update`.",
         evidence=(
             f"generators: {', '.join(sorted(generators))}",
             f"applicationsSync: {policy.get('applicationsSync', 'absent, which means sync')}",
@@ -166,20 +167,43 @@ def _generated(one: KubeObject) -> Gap | Pass | NotApplicable:
     )
 
 
-def _root_answer(one: KubeObject) -> Gap | Pass:
+_FOR_ROOT = (
+    "Let it sync without `prune`, or put `argocd.argoproj.io/sync-options: Prune=confirm` on the "
+    "Applications that its source holds."
+)
+
+
+def _root_answer(one: KubeObject, held: list[KubeObject]) -> Gap | Pass:
+    """What a root may delete; of Applications that bear no finalizer only the object goes, and its pods stay.
+
+    Args:
+        one: the root Application.
+        held: the Applications that its source holds, as far as they are here.
+    """
     if not _automated(one.spec):
         return Pass(one)
-    finalizers = {as_text(item).partition("/")[0] for item in as_list(one.metadata.get("finalizers"))}
-    cascade = _CASCADE in finalizers
+    message = "It prunes Applications that its source no longer holds"
+    severity = Severity.MEDIUM
+    if held and not any(_cascades(other) for other in held):
+        message += "; none here bears the finalizer, so that what they run stays, with nobody to keep it"
+        severity = Severity.LOW
+    elif _cascades(one):
+        message += ", and bears the finalizer that deletes all of theirs"
+        severity = Severity.HIGH
     return Gap(
         one,
-        "It prunes Applications that its source no longer holds"
-        + (", and bears the finalizer that deletes all of theirs" if cascade else ""),
+        message,
         ("spec", "syncPolicy", "automated", "prune"),
         evidence=("syncPolicy.automated.prune: true", f"source: {_source(one)}"),
-        severity=None if cascade else Severity.MEDIUM,
+        fix=_FOR_ROOT,
+        severity=severity,
         confidence=Confidence.MEDIUM,
     )
+
+
+def _cascades(one: KubeObject) -> bool:
+    finalizers = {as_text(item).partition("/")[0] for item in as_list(one.metadata.get("finalizers"))}
+    return _CASCADE in finalizers
 
 
 def _generators(one: KubeObject) -> Iterator[str]:

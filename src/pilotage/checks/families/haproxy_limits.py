@@ -137,8 +137,24 @@ def _long_timeout(group: Group) -> Gap:
         f"{group.names}: `{phrase}` of {spoken(time or 0)} in `mode http`: one slow peer can fill every slot",
         (phrase,),
         evidence=(str(line),),
+        fix=_IN_ITSELF.format(phrase=phrase, names=group.names) if _for_tcp(group) else "",
         severity=Severity.LOW,
     )
+
+
+_IN_ITSELF = (
+    "Set `{phrase} 30s` in {names} itself. In `defaults` it would cut the connections of those in `mode "
+    "tcp`, which may idle for hours."
+)
+
+
+def _for_tcp(group: Group) -> bool:
+    """Whether a line of `defaults` is meant for proxies in `mode tcp`, which are most of its own."""
+    if not group.inherited:
+        return False
+    config = group.proxies[0].config
+    others = {id(one): one for one in (*config.serving, *config.upstream) if one not in group.proxies}
+    return bool(others) and all(one.mode == "tcp" for one in others.values())
 
 
 @check(

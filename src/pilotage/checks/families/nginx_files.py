@@ -63,13 +63,19 @@ def _moves(scene: Scene, config: NginxConfig, host: str) -> tuple[Severity, str]
     service = _service(scene, config, host)
     if service is not None:
         return _moving_service(service)
-    if _inside(config, host):
+    if _inside(config, host) or (config.holder is None and _stays(scene, host)):
         return None
     if _MOVING.search(host):
         return Severity.HIGH, "its owner changes the addresses behind this name at any time"
     if "." not in host:
         return Severity.LOW, "a container that is created again may get another address"
     return Severity.MEDIUM, "the name may get another address"
+
+
+def _stays(scene: Scene, host: str) -> bool:
+    """Whether a name without a domain is, in an image's configuration, that of Services with an address."""
+    found = scene.index.named("Service", host)
+    return bool(found) and all(_moving_service(one) is None for one in found)
 
 
 def _moving_service(service: KubeObject) -> tuple[Severity, str] | None:

@@ -213,6 +213,7 @@ def ngx_old_workers_stay(scene: Scene) -> Answers:
     What it does
     Looks at whole configurations that carry WebSockets or streams of TCP, without
     `worker_shutdown_timeout`. Those in ConfigMaps are left out: nginx in a pod is replaced, not reloaded.
+    One that a Dockerfile beside it copies into an image is of low severity, since little reloads it there.
 
     Why it matters
     A reload starts new workers, and the old ones end when their last connection ends. A WebSocket can last
@@ -247,6 +248,7 @@ def ngx_old_workers_stay(scene: Scene) -> Answers:
                 f"Workers of before a reload stay until the last connection of `{long_lived.label}` ends",
                 ("worker_shutdown_timeout",),
                 evidence=("worker_shutdown_timeout: absent", f"{long_lived.label}: connections that last"),
+                severity=Severity.LOW if config.in_image else None,
                 related=(long_lived,),
             )
 

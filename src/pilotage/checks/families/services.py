@@ -187,7 +187,7 @@ def service_port_undeclared(scene: Scene) -> Answers:
     What it does
     Looks for a `targetPort` that is a name which no container behind the Service gives to a port of that
     protocol. Numbers are not judged: a container may listen on a port that it does not declare. Headless
-    Services are left out.
+    Services are left out; a port of metrics is of low severity.
 
     Why it matters
     The name resolves pod by pod. Where no container bears it, the Service has no endpoint for that port:
@@ -198,7 +198,7 @@ def service_port_undeclared(scene: Scene) -> Answers:
     there and do not count.
 
     Fix
-    Give the container's port that name, or state the number.
+    Declare a port of that name in the container, or state the number.
 
     References
     - https://kubernetes.io/docs/concepts/services-networking/service/#field-spec-ports
@@ -232,9 +232,31 @@ def service_port_undeclared(scene: Scene) -> Answers:
             f"No container of {behind[0].object.key} has a {protocol} port named `{name}`",
             (*path, "targetPort"),
             evidence=(f"targetPort: {name}", f"ports of the containers: {', '.join(declared) or 'none'}"),
-            severity=None if scene.edge_of(service) is not None else Severity.MEDIUM,
+            fix=_declare(name, behind),
+            severity=_of_lost_port(scene, service, path),
             related=(behind[0].object,),
         )
+
+
+_ABOUT_ITSELF = regex(r"metric|exporter|telemetry|prom|stats|monitor", re.IGNORECASE)
+
+
+def _declare(name: object, behind: list[Workload]) -> str:
+    """The fix: another name for a port that has one would take that away from whoever asks for it."""
+    if any(not port.get("name") for one in behind for each in one.running for port in each.ports):
+        return ""
+    return (
+        f"Declare one more port, named `{name}`, in the container that listens there, or state the number as "
+        "`targetPort`. Where nothing listens there any more, take the port out of the Service."
+    )
+
+
+def _of_lost_port(scene: Scene, service: KubeObject, path: KeyPath) -> Severity | None:
+    """Low for a port at which a program tells of itself, medium where no traffic from outside leads there."""
+    port = as_map(service.get(*path))
+    if any(_ABOUT_ITSELF.search(as_text(port.get(key))) for key in ("name", "targetPort")):
+        return Severity.LOW
+    return None if scene.edge_of(service) is not None else Severity.MEDIUM
 
 
 def _ports(service: KubeObject) -> Iterator[tuple[KeyPath, Any, str]]:

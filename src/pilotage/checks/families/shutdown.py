@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from pilotage.checks import lone, stopping
+from pilotage.checks.accounts import Agreement, agreement
 from pilotage.checks.components import filled_in_by_mesh
 from pilotage.checks.controllers import recognised
 from pilotage.checks.model import (
@@ -320,6 +321,8 @@ def grace_stalls_drain(scene: Scene) -> Answers:
             yield NotApplicable(workload.object, "a controller ends when the work in hand is done")
         elif grace < _LONG_GRACE_SECONDS:
             yield Pass(workload.object)
+        elif agreement(scene, workload) is Agreement.BY_LEASE:
+            yield NotApplicable(workload.object, "its account may write leases, as a controller's does")
         else:
             yield Gap(
                 workload.object,

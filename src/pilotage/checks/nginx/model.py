@@ -201,11 +201,13 @@ class NginxConfig(msgspec.Struct, eq=False, dict=True):
         root: the whole of it.
         problems: what could not be read in it.
         texts: all texts that it was read from.
+        in_image: whether a Dockerfile beside it copies it into an image.
     """
 
     root: Directive
     problems: list[Problem] = msgspec.field(default_factory=list)
     texts: list[Text] = msgspec.field(default_factory=list)
+    in_image: bool = False
 
     @property
     def sources(self) -> list[SourceFile]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from pilotage.checks.nginx.includes import follow
 from pilotage.checks.nginx.model import NginxConfig
@@ -34,12 +35,25 @@ class NginxReader:
         for problem in config.problems:
             grave = problem.grave or (asked and problem.trouble is Trouble.TEMPLATE)
             into.problems.append(Problem(problem.place, problem.message, problem.trouble, grave))
+        config.in_image = _is_copied(file.name)
         if config.root.items:
             into.configs.append(config)
         elif asked and not config.problems:
             into.problems.append(
                 Problem(Place(file.name), "no nginx directive in this file", Trouble.UNREADABLE)
             )
+
+
+def _is_copied(name: str) -> bool:
+    """Whether a Dockerfile in the folder of a file, or in the one above, names it."""
+    path = Path(os.path.abspath(name))  # noqa: PTH100 - links stay as they are named
+    for folder in (path.parent, path.parent.parent):
+        try:
+            if path.name in (folder / "Dockerfile").read_text("utf-8", "replace"):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def join_includes(into: Reading) -> None:
