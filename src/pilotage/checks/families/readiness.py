@@ -87,9 +87,7 @@ def readiness_missing(scene: Scene) -> Answers:
         if filled_in_by_mesh(container):
             yield NotApplicable(workload.object, "the mesh fills the container in, with its probe")
         elif no_program(container.image):
-            yield NotApplicable(
-                workload.object, "what it runs is still to be filled in, and what to ask"
-            )
+            yield NotApplicable(workload.object, "what it runs is still to be filled in, and what to ask")
         elif probed or workload.pod.get("readinessGates") or handler(container.probe("startup")) is not None:
             yield Pass(workload.object)
         elif workload.strategy in {"Recreate", "OnDelete"}:
