@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterable
 
 from pilotage.core.regex import regex
 
@@ -25,6 +26,8 @@ _FOLDERS = frozenset(
     "retired test testing tests".split()
 )
 _CHAPTER = regex(r"(?:chapter|ch|lesson|lab|exercise|demo|example)[-_ ]?\d+")
+_TAUGHT = regex(r"(?:chapter|ch|lesson|exercise)[-_ ]?\d+|lessons?|exercises?|solutions?")
+_SOLUTIONS = frozenset({"solution", "solutions"})
 _AT_THE_TOP = frozenset("course doc docs documentation labs learn learning training".split())
 """Folders that only the first one is taken for: further down each may be the name of a program."""
 _WORD = regex(r"[-_.]")
@@ -51,6 +54,24 @@ def in_use(name: str, asked: frozenset[str] = frozenset()) -> bool:
         return False
     above = [] if name.startswith(("/", "~")) or ":" in name[:3] else _parts(name)
     return _TRIED_IN.isdisjoint(above[:-1]) and _TRIED.isdisjoint(_WORD.split("".join(above[-1:]))[:-1])
+
+
+def taught(name: str, asked: frozenset[str] = frozenset()) -> bool:
+    """Whether a file is part of a lesson, which is applied for an hour, on a cluster of its own.
+
+    Args:
+        name: the file as a finding shows it.
+        asked: what was asked for, as for `in_use`.
+    """
+    return any(_TAUGHT.fullmatch(folder) for folder in _parts(_below(name, asked))[:-1])
+
+
+def exercises(names: Iterable[str]) -> frozenset[str]:
+    """Files whose solution lies in a folder beside them: what is wrong in them is the reader's to mend."""
+    solved = (name.split("/") for name in names)
+    return frozenset(
+        "/".join((*one[:-2], one[-1])) for one in solved if len(one) > 1 and one[-2].lower() in _SOLUTIONS
+    )
 
 
 def _parts(name: str) -> list[str]:

@@ -92,14 +92,17 @@ def is_encrypted(one: KubeObject) -> bool:
     return as_text(dig(one.data, "sops", "mac")).startswith(_ENCRYPTED)
 
 
-_UNWRITTEN = regex(r"#.*\badd fields here\b|(?:^|[\s:-])#@", re.IGNORECASE | re.MULTILINE)
+_UNWRITTEN = regex(
+    r"#.*\badd fields here\b|(?:^|[\s:-])#@|^ *(?:- |[\w./-]+: ).*?(?<=[:-] )#\{[\w.-]+\}",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def is_unwritten(one: KubeObject) -> bool:
     """Whether an object is a form that somebody or something is to fill in.
 
-    A generator of operators leaves such (`# Add fields here`), and templates of ytt, whose instructions stand
-    in comments: `hosts: #@ data.values.hosts`.
+    A generator of operators leaves such (`# Add fields here`), and templates whose values stand where YAML
+    sees a comment: of ytt (`hosts: #@ data.values.hosts`), of programs that replace `name: #{NAME}`.
     """
     return one.document is not None and _UNWRITTEN.search(one.document.text) is not None
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from pilotage.checks.baseline import Baseline, fingerprint
-from pilotage.checks.environments import in_use
+from pilotage.checks.environments import exercises, in_use, taught
 from pilotage.checks.generated import where_to_mend
 from pilotage.checks.ignores import Ignore, Ignores
 from pilotage.checks.model import (
@@ -106,7 +106,8 @@ def run(
     if reading is not None:
         report.problems, report.skipped, report.files = reading.problems, reading.skipped, reading.files
     asked = frozenset(reading.asked if reading is not None else ())
-    around = _Around(scene, settings, report, Ignores(scene, checks), listener, asked)
+    solved = exercises(one.source.shown for one in scene.objects if one.source is not None)
+    around = _Around(scene, settings, report, Ignores(scene, checks), listener, asked, solved)
     kinds = scene.kinds()
     raw: list[_Raw] = []
     for one in running.values():
@@ -213,6 +214,7 @@ class _Around(msgspec.Struct, frozen=True):
     ignores: Ignores
     listener: Listener | None
     asked: frozenset[str]
+    exercises: frozenset[str]
 
 
 class _Run:
@@ -226,6 +228,7 @@ class _Run:
         self.ignores = around.ignores
         self.listener = around.listener
         self.asked = around.asked
+        self.exercises = around.exercises
         self.tally = Tally()
         self.ordinals: Counter[tuple[str, str, str]] = Counter()
         self.of_owner: dict[tuple[str, str], _Raw] = {}
@@ -296,6 +299,9 @@ class _Run:
             most.append(stated.lowered())
         if not self.check.breaks and not in_use(source.shown, self.asked):
             most.append(self.check.chart_severity or stated.lowered())
+        lesson = not self.check.breaks and taught(source.shown, self.asked)
+        if lesson or source.shown in self.exercises:
+            most.append(Severity.LOW)
         return min(most, key=lambda one: one.rank)
 
 

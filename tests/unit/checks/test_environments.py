@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilotage.checks.environments import in_use
+from pilotage.checks.environments import exercises, in_use, taught
 from pilotage.checks.model import Severity
 from pilotage.checks.readers.assemble import assemble
 from pilotage.checks.readers.files import read_paths
@@ -102,6 +102,30 @@ def test_for_use(name: str) -> None:
 @pytest.mark.parametrize("name", ["/srv/dev/shop/web.yaml", "C:/dev/web.yaml", "/srv/examples/web.yaml"])
 def test_an_absolute_name_by_itself_tells_nothing(name: str) -> None:
     assert in_use(name)
+
+
+def test_a_lesson_and_what_has_its_solution_beside() -> None:
+    assert all(taught(f"{one}/web.yaml", HERE) for one in ("ch08/web", "lessons/one", "lab/solution"))
+    assert not any(taught(f"{one}/web.yaml", HERE) for one in ("chart1", "lab", "examples", "resolutions"))
+    assert not taught("ch08/web.yaml", asked("ch08"))
+    assert exercises(["lab/job.yaml", "lab/solution/job.yaml", "solution.yaml"]) == {"lab/job.yaml"}
+
+
+def test_what_a_lesson_shows_is_low_and_so_is_what_it_asks_to_be_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ch08/job.yaml", "lab/job.yaml", "lab/own.yaml", "lab/solution/job.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{CRON}---\n{JOB}")
+    monkeypatch.chdir(tmp_path)
+    checks = {one: all_checks()[one] for one in ("cron-policy-misplaced", "memory-volume-unbounded")}
+    reading = read_paths(["."])
+    found = run(checks, assemble(reading), reading=reading).findings
+    told = {(one.place.file, one.check): str(one.severity) for one in found}
+    assert told["ch08/job.yaml", "memory-volume-unbounded"] == "low"
+    assert told["ch08/job.yaml", "cron-policy-misplaced"] == "critical"
+    assert told["lab/job.yaml", "cron-policy-misplaced"] == "low"
+    assert told["lab/own.yaml", "cron-policy-misplaced"] == "critical"
 
 
 CRON = """\

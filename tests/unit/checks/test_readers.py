@@ -268,6 +268,7 @@ def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
         "go/test",
         "js/test",
         "e2e-tests",
+        "hack/perf",
     ):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "pod.yaml").write_text(POD.format(name.replace("/", "-")))
@@ -276,7 +277,7 @@ def test_a_folder_called_test_may_be_an_environment(tmp_path: Path) -> None:
     (tmp_path / "tests" / "conftest.py").touch()
     reading = read_paths([str(tmp_path)])
     assert keys(reading) == ["Pod overlays-test"]
-    assert reading.skipped["folders of test data"] == 7
+    assert reading.skipped["folders of test data"] == 8
 
 
 def test_what_a_kustomization_changes_is_a_piece_where_it_was_not_rendered(tmp_path: Path) -> None:

@@ -73,7 +73,17 @@ def ing_unknown_annotation(scene: Scene) -> Answers:
         for key in subject.annotations:
             for one in known:
                 if key.startswith(one.prefix) and key != one.prefix + "ingress.class":
-                    yield _annotation(subject, key, one, versions[one.product])
+                    answer = _annotation(subject, key, one, versions[one.product])
+                    alone = key.endswith("/affinity") and _has_one_pod(scene, subject)
+                    if isinstance(answer, Gap) and alone:
+                        answer = msgspec.structs.replace(answer, severity=Severity.LOW)
+                    yield answer
+
+
+def _has_one_pod(scene: Scene, service: KubeObject) -> bool:
+    """Whether one pod is all there is behind a Service, so that clients have no choice of pods."""
+    scales = [scene.scale(one) for one in scene.workloads_of(service)]
+    return len(scales) == 1 and scales[0] is not None and scales[0].most == 1
 
 
 def _one_version(scene: Scene, product: str) -> Version:
@@ -96,6 +106,10 @@ def _annotation(subject: KubeObject, key: str, known: Known, version: Version) -
     )
 
 
+_REPLACED = {("traefik", "affinity"): 'service.sticky.cookie: "true"'}
+"""What does the same now, where it has another name."""
+
+
 class _Verdict(msgspec.Struct, frozen=True):
     table: str
     key: str
@@ -111,6 +125,9 @@ def _gap(subject: KubeObject, path: KeyPath, known: Known, verdict: _Verdict) ->
         since = ".".join(str(part) for part in bounds.since)
         message = f"`{path[-1]}` came with {known.product} {since}; this is {number}"
         fix = f"Upgrade the controller to {since} or later first, or leave the key out."
+    elif verdict.standing is Standing.GONE and (key := _REPLACED.get((known.product, verdict.key))):
+        message = f"`{path[-1]}` is of Traefik 1, so it has no effect"
+        fix = f"Write `{known.prefix}{key}` on the Service."
     elif verdict.standing is Standing.GONE:
         until = ".".join(str(part) for part in (bounds.until if bounds and bounds.until else ()))
         message = f"`{path[-1]}` was removed from {known.product} after {until}, so it has no effect"

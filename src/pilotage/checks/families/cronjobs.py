@@ -441,8 +441,8 @@ def job_greedy_retry(scene: Scene) -> Answers:
         retries = as_int(workload.job.get("backoffLimit"))
         if not unbound or retries == 0:
             yield Pass(one)
-        elif workload.restart_policy != "Never" or _hooked(one):
-            yield NotApplicable(one, "it is not retried on other nodes, or a hook of a tool")
+        elif workload.restart_policy != "Never" or _hooked(one) or _suspended(workload):
+            yield NotApplicable(one, "it is not retried on other nodes, a hook of a tool, or suspended")
         elif all(_makes_certificates(each) or does_little(workload, each) for each in unbound):
             yield NotApplicable(one, "it does little and ends")
         elif _default_limit(scene, one):

@@ -53,11 +53,13 @@ class _Named(msgspec.Struct, frozen=True):
         host: its name.
         variable: the variable that says so.
         path: where that stands.
+        by_https: whether it is part of a URL of https, in which a dot at its end is sent along.
     """
 
     host: str
     variable: str
     path: KeyPath
+    by_https: bool = False
 
 
 def _external(variable: str, value: str) -> str | None:
@@ -78,7 +80,8 @@ def _hosts(workload: Workload) -> Iterator[_Named]:
         for position, item in enumerate(as_list(container.data.get("env"))):
             name, value = as_text(dig(item, "name")), as_text(dig(item, "value"))
             if (host := _external(name, value.strip())) is not None:
-                yield _Named(host, name, (*container.path, "env", position))
+                https = value.strip().lower().startswith("https:")
+                yield _Named(host, name, (*container.path, "env", position), https)
 
 
 def _ndots(workload: Workload) -> int | None:
@@ -108,7 +111,8 @@ def ndots5_external(scene: Scene) -> Answers:
     Looks for workloads that are told by a variable to call a host outside of the cluster, with fewer than
     five dots in its name, and whose pods have the default resolver option `ndots:5`. Medium where the
     workload serves requests from outside, since then the look-ups grow with the traffic, but not for what is
-    asked once in a while (a provider of sign-in). Names by which routes lead to it are its own.
+    asked once in a while (a provider of sign-in), nor for the one name that one pod asks for. Names by which
+    routes lead to it are its own.
 
     Why it matters
     With `ndots:5` the resolver first tries the name with each search domain of the cluster, for IPv4 and
@@ -121,7 +125,7 @@ def ndots5_external(scene: Scene) -> Answers:
 
     Fix
     Set `dnsConfig: {options: [{name: ndots, value: "2"}]}` in the pod, or write the name with a dot at its
-    end.
+    end, unless it stands in a URL of https.
 
     References
     - https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/#pod-dns-config
@@ -154,10 +158,25 @@ def ndots5_external(scene: Scene) -> Answers:
                 *(f"{one.variable}: {one.host}" for one in costly[:4]),
                 f"dnsConfig.options.ndots: {'absent (5)' if ndots is None else ndots}",
             ),
-            severity=Severity.MEDIUM if edge is not None and often else None,
+            fix=_WITHOUT_DOT if any(one.by_https for one in costly) else "",
+            severity=Severity.MEDIUM
+            if edge is not None and often and not _asks_little(scene, workload, costly)
+            else None,
             confidence=Confidence.MEDIUM,
             related=(edge.object,) if edge is not None else (),
         )
+
+
+_WITHOUT_DOT = (
+    'Set `dnsConfig: {options: [{name: ndots, value: "2"}]}` in the pod. A dot behind the name would be '
+    "sent along in a URL of https, and not every server takes it."
+)
+
+
+def _asks_little(scene: Scene, workload: Workload, named: list[_Named]) -> bool:
+    """Whether one pod alone asks for one name, which no traffic makes a load for cluster DNS."""
+    scale = scene.scale(workload)
+    return len({one.host for one in named}) == 1 and scale is not None and scale.most == 1
 
 
 def _own_names(scene: Scene, workload: Workload) -> set[str]:

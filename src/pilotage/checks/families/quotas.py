@@ -247,7 +247,6 @@ class _Namespaces:
     "quota-below-use",
     title="The quota of a namespace is less than its workloads need",
     severity=Severity.HIGH,
-    breaks=True,
     incidents=(),
     alike=(USER_ID, MYBINDER),
     about=("ResourceQuota",),

@@ -46,6 +46,7 @@ _TEST_DATA = {"testdata", "test-data", "test_data", "fixtures", "__fixtures__"}
 _HOLDS_TESTS = {"hack", "src"}
 _IN_TESTS = {"integration", "unit", "util", "utils"}
 _WORD = regex(r"[-_.]")
+_RIGS = {"benchmark", "benchmarks", "perf", "performance"}
 _PROGRAMS = (".go", ".py", ".rs", ".java", ".js", ".ts", ".rb", ".bats")
 """Folders of what programs are tested with, wrong on purpose or a rig for an hour; one that is named is read.
 
@@ -368,6 +369,8 @@ def _entered(root: Path, folders: Iterable[str], into: Reading, reach: Reach) ->
 
 
 def _is_test_data(folder: Path) -> bool:
+    if folder.parent.name == "hack" and folder.name in _RIGS:
+        return True
     return _is_tests(folder.name) or (folder.name in {"test", "tests"} and _holds_tests(folder))
 
 
