@@ -234,6 +234,18 @@ def test_overlays_are_rendered_and_lead_to_the_base(said, overlays) -> None:
     assert (code, document["problems"]) == (1, [])
 
 
+def test_a_namespace_that_kustomize_renames_stands_in_its_file(said, tmp_path: Path) -> None:
+    namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: '${NAME}'}\n"
+    base = {"base/ns.yaml": namespace, "base/all.yaml": BASE}
+    base["base/kustomization.yaml"] = "resources: [ns.yaml, all.yaml]\n"
+    overlay = "resources: [../base]\nnamespace: shop\n"
+    write(tmp_path / "k", base | {f"{one}/kustomization.yaml": overlay for one in ("a", "b")})
+    found = said("k", "--select", "ns-no-default-limit")[1]["findings"]
+    assert [(one["object"], one["file"], one["count"]) for one in found] == [
+        ("Namespace shop", "k/base/ns.yaml", 2)
+    ]
+
+
 def test_patches_are_applied(said, overlays) -> None:
     overlays(PATCH)
     assert not recreates(said("k")[1])

@@ -381,8 +381,10 @@ class _Origins:
             into = Reading()
             ManifestReader().read(self._source(file), into, asked=False)
             self._read[name] = into.objects
-        near = [other for other in self._read[name] if other.kind == one.kind and other.name in one.name]
-        return max(near, key=lambda other: len(other.name), default=None)
+        alike = [other for other in self._read[name] if other.kind == one.kind]
+        near = [other for other in alike if other.name in one.name]
+        # A Namespace is renamed as a whole.
+        return max(near, key=lambda other: len(other.name), default=alike[0] if len(alike) == 1 else None)
 
     def _source(self, file: Path) -> SourceFile:
         shown = os.path.relpath(file)
