@@ -17,7 +17,7 @@ _SAYS_SO = regex(
     r"\bdo not (?:manually |directly )?(?:edit|modify|change)\b",
     re.IGNORECASE,
 )
-_ALIKE = "keep {all} alike, or change the one that the {others} copied from."
+_ORIGINAL = "Where one is copied from another, change the original."
 _HEAD = 4000
 _MOST = 20
 """So many objects of one name are compared with each other, that a folder of thousands costs no more."""
@@ -35,10 +35,9 @@ def where_to_mend(scene: Scene, subject: Subject) -> str:
     if not found:
         return ""
     if len(found) == 1:
-        return f"`{found[0]}` holds the same object: {_ALIKE.format(all='both', others='other is')}"
+        return f"`{found[0]}` holds the same object and needs the same. {_ORIGINAL}"
     others = counted(len(found) - 1, "other file")
-    alike = _ALIKE.format(all="all", others="others are")
-    return f"`{found[0]}` and {others} hold the same object: {alike}"
+    return f"`{found[0]}` and {others} hold the same object and need the same. {_ORIGINAL}"
 
 
 def _copies(scene: Scene, one: KubeObject) -> Iterator[str]:
