@@ -24,7 +24,8 @@ from pilotage.checks.placeholders import is_encrypted, is_unwritten, left_open
 from pilotage.checks.scene import Scene
 from pilotage.checks.schema import words
 from pilotage.checks.schema.gone_volumes import in_gone_volume
-from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, is_guard, weight
+from pilotage.checks.schema.guards import WRITTEN_TO_HOLD, weight
+from pilotage.checks.schema.misplacing import misplaced_gap, together
 from pilotage.checks.schema.places import Suggestion, suggest
 from pilotage.checks.schema.survey import Look, answers, is_piece, looks, survey, written_elsewhere
 from pilotage.checks.schema.walk import Fault, Rule
@@ -225,40 +226,8 @@ def misplaced_field(scene: Scene) -> Answers:
         moved = [(fault, hint) for fault, hint in found if hint.places]
         if not moved:
             yield NotApplicable(look.object, "its fields are known nowhere: see unknown-field")
-        for same in words.grouped(moved):
-            yield _misplaced_gap(look, same)
-
-
-def _misplaced_gap(look: Look, same: list[tuple[Fault, Suggestion]]) -> Gap:
-    fault, hint = same[0]
-    key = str(fault.path[-1])
-    place = hint.places[0]
-    taken = any(key in as_map(dig(look.data, *one)) for one in hint.places)
-    weighty = is_guard(key) or any(is_guard(part) for part in as_map(fault.value))
-    severity = Severity.HIGH if weighty else Severity.MEDIUM
-    return Gap(
-        look.object,
-        words.misplaced(fault, hint, len(same)),
-        fault.path,
-        evidence=words.evidence([one for one, _ in same]),
-        fix=f"Take it out: {words.level(place)} has its own."
-        if taken
-        else f"Move it to {words.either(hint.places)}.",
-        patch=_move(look, fault, hint) if not taken and len(same) == 1 else (),
-        severity=Severity.LOW if taken else severity,
-    )
-
-
-def _move(look: Look, fault: Fault, hint: Suggestion) -> Patch:
-    if look.object.live or len(hint.places) != 1:
-        return ()
-    place, key = hint.places[0], str(fault.path[-1])
-    steps = [
-        Operation("add", place[:end], {})
-        for end in range(1, len(place) + 1)
-        if dig(look.data, *place[:end]) is None
-    ]
-    return (*steps, Operation("move", (*place, key), source=fault.path))
+        for same in together(look, moved):
+            yield misplaced_gap(look, same)
 
 
 @check(

@@ -289,6 +289,7 @@ def grace_too_short(scene: Scene) -> Answers:
     severity=Severity.LOW,
     incidents=(LOVEHOLIDAYS,),
     about=SERVING,
+    uses=("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
 )
 def grace_stalls_drain(scene: Scene) -> Answers:
     """

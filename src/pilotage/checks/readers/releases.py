@@ -41,9 +41,9 @@ def older_releases(found: Sequence[Path], folder: Path) -> set[Path]:
     """
     series: dict[_Series, dict[_Version, list[Path]]] = defaultdict(lambda: defaultdict(list))
     for path in found:
-        relative = path.relative_to(folder)
-        if _VERSION.search(str(relative)):
-            for one, version in _placed(relative):
+        # Names that are relative take their time, and most have no version anywhere.
+        if _VERSION.search(str(path)):
+            for one, version in _placed(path.relative_to(folder)):
                 series[one][version].append(path)
     releases = [one for group in series.values() if len(group) > 1 for one in _older(group)]
     left_out = {file for files in releases for file in files}

@@ -102,12 +102,13 @@ def instead_of(key: str, hint: Suggestion, one: KubeObject) -> str:
     return f"Look up where the API keeps what `{key}` says; where nothing needs it, the line can go."
 
 
-def misplaced(fault: Fault, hint: Suggestion, count: int) -> str:
-    """That a field stands at the wrong level."""
-    key = fault.path[-1]
-    here = level(fault.path[:-1])
-    there = either(hint.places)
-    return f"`{key}` stands in {here}{_times(count)}, where nothing reads it; it belongs to {there}"
+def misplaced(keys: Sequence[str], path: KeyPath, hint: Suggestion, count: int) -> str:
+    """That fields stand at the wrong level."""
+    here, there = f"{level(path)}{_times(count)}", either(hint.places)
+    if len(keys) == 1:
+        return f"`{keys[0]}` stands in {here}, where nothing reads it; it belongs to {there}"
+    named = ", ".join(f"`{key}`" for key in keys[:-1])
+    return f"{named} and `{keys[-1]}` stand in {here}, where nothing reads them; they belong to {there}"
 
 
 def wanted(shape: Shape) -> str:
