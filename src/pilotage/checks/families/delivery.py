@@ -141,7 +141,7 @@ def gitops_prune_unfenced(scene: Scene) -> Answers:
         yield _generated(one)
     for one in _argo(scene, "Application"):
         if _is_root(one):
-            yield _root_answer(one, [other for other in _argo(scene, "Application") if _holds(one, other)])
+            yield _root_answer(one, _children(scene, one))
 
 
 def _generated(one: KubeObject) -> Gap | Pass | NotApplicable:
@@ -171,6 +171,12 @@ _FOR_ROOT = (
     "Let it sync without `prune`, or put `argocd.argoproj.io/sync-options: Prune=confirm` on the "
     "Applications that its source holds."
 )
+
+
+def _children(scene: Scene, root: KubeObject) -> list[KubeObject]:
+    """The Applications in a root's folder; where kustomizations name some of them, those alone."""
+    held = [one for one in _argo(scene, "Application") if one is not root and _holds(root, one)]
+    return [one for one in held if not scene.unbuilt.leaves(one.source)] or held
 
 
 def _root_answer(one: KubeObject, held: list[KubeObject]) -> Gap | Pass:
