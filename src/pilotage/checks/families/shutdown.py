@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import msgspec
 
 from pilotage.checks import lone, stopping
-from pilotage.checks.accounts import Agreement, agreement
 from pilotage.checks.components import filled_in_by_mesh
 from pilotage.checks.controllers import recognised
 from pilotage.checks.model import (
@@ -289,14 +288,14 @@ def grace_too_short(scene: Scene) -> Answers:
     severity=Severity.LOW,
     incidents=(LOVEHOLIDAYS,),
     about=SERVING,
-    uses=("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
 )
 def grace_stalls_drain(scene: Scene) -> Answers:
     """
     What it does
     Looks for Deployments, DaemonSets and the like whose `terminationGracePeriodSeconds` is 600 or more.
     StatefulSets are left out, since a database may need that long, and so are controllers that elect a
-    leader, which end with the work in hand.
+    leader, by their arguments, or are operators, by the variable that names the namespaces to watch: they end
+    with the work in hand.
 
     Why it matters
     A program that does not end by itself uses its whole grace period, on every node that is drained.
@@ -318,12 +317,10 @@ def grace_stalls_drain(scene: Scene) -> Answers:
         grace = workload.grace_seconds
         if workload.kind == "StatefulSet":
             yield NotApplicable(workload.object, "a StatefulSet may need long to end")
-        elif lone.elects_a_leader(workload):
+        elif lone.elects_a_leader(workload) or _is_operator(workload):
             yield NotApplicable(workload.object, "a controller ends when the work in hand is done")
         elif grace < _LONG_GRACE_SECONDS:
             yield Pass(workload.object)
-        elif agreement(scene, workload) is Agreement.BY_LEASE:
-            yield NotApplicable(workload.object, "its account may write leases, as a controller's does")
         else:
             yield Gap(
                 workload.object,
@@ -332,6 +329,18 @@ def grace_stalls_drain(scene: Scene) -> Answers:
                 evidence=(f"terminationGracePeriodSeconds: {grace}",),
                 confidence=Confidence.MEDIUM,
             )
+
+
+_WATCHED = frozenset({"WATCH_NAMESPACE", "WATCH_NAMESPACES"})
+"""Variables by which an operator is told what to watch; its library ends it at the latest after 30 s."""
+
+
+def _is_operator(workload: Workload) -> bool:
+    return any(
+        as_map(item).get("name") in _WATCHED
+        for container in workload.running
+        for item in as_list(container.data.get("env"))
+    )
 
 
 CHECKS = (grace_stalls_drain, grace_too_short, grace_under_prestop, prestop_missing)
