@@ -200,15 +200,18 @@ def looks(scene: Scene) -> Iterator[Look]:
 def written_elsewhere(scene: Scene, one: KubeObject, field: str) -> bool:
     """Whether what an object lacks is added before it is applied, or it is not applied as it is.
 
-    Flux adds what patches of its Kustomization say. What no kustomization names is left alone where a patch
-    completes its kind, or another file holds the object in whole: then it is a patch itself.
+    Flux adds what patches of its Kustomization say. What no kustomization names is left alone where others of
+    its folder are named and a patch completes its kind, or where another file holds the object in whole: then
+    it is a patch itself.
     """
     made = survey(scene)
     if re.search(rf"\b{re.escape(field)}\b", made.patches.get(one.kind, "")):
         return True
     if not scene.unbuilt.leaves(one.source):
         return False
-    return one.kind in scene.unbuilt.patched or any(
+    if one.kind in scene.unbuilt.patched and scene.unbuilt.forgets(one.source):
+        return True
+    return any(
         look.object.file != one.file and not any(fault.rule is Rule.REQUIRED for fault in look.faults)
         for look in made.looks
         if (look.object.kind, look.object.name) == (one.kind, one.name)
