@@ -24,6 +24,18 @@ def fix_of(check: str, case: str) -> str:
 @pytest.mark.parametrize(
     ("check", "case", "said"),
     [
+        ("nginx-snippet-blast", "bad-unread.yaml", "with `ssl-passthrough` nginx hands"),
+        ("ngx-timeout-hours", "bad-fastcgi.conf", "`request_terminate_timeout` of PHP-FPM"),
+        ("service-port-undeclared", "bad-metrics.yaml", "Declare one more port, named `exporter`"),
+        ("hp-timeouts", "bad-among-tcp.cfg", "Set `timeout client 30s` in `frontend stats` itself"),
+        ("gitops-prune-unfenced", "bad-children-stay", "Let it sync without `prune`"),
+        ("removed-api", "bad-for-old-clusters", "apply that one, and delete this one"),
+        (
+            "ing-unknown-annotation",
+            "bad-affinity.yaml",
+            'traefik.ingress.kubernetes.io/service.sticky.cookie: "true"',
+        ),
+        ("ndots5-external", "bad-one-name-one-pod.yaml", "A dot behind the name would be sent along"),
         (
             "pdb-blocks-drain",
             "bad-majority-of-one.yaml",

@@ -95,12 +95,15 @@ def nginx_snippet_blast(scene: Scene) -> Answers:
 def _snippet(ingress: KubeObject, name: str, controller: Controller | None) -> Answer:
     key = PREFIX + name
     path = ("metadata", "annotations", key)
+    unread = _on(str(ingress.annotations.get(f"{PREFIX}ssl-passthrough")))
+    fix = _UNREAD if unread else ""
     if controller is None or controller.config_unread:
         return Gap(
             ingress,
             f"`{key}` is written as it is into the one file that nginx reads for all hosts",
             path,
             evidence=(f"annotation: {key}",),
+            fix=fix,
             confidence=Confidence.MEDIUM,
         )
     if not _snippets_allowed(controller):
@@ -119,8 +122,15 @@ def _snippet(ingress: KubeObject, name: str, controller: Controller | None) -> A
         f"{', and the webhook of this version does not try it with nginx first' if untested else ''}",
         path,
         evidence=(f"annotation: {key}", f"image: {controller.container.image}"),
+        fix=fix,
         related=(controller.object,),
     )
+
+
+_UNREAD = (
+    "Take the snippet out: with `ssl-passthrough` nginx hands the connections of this host on unread, so "
+    "that it changes nothing for them, and can still break the file."
+)
 
 
 def _snippets_allowed(controller: Controller) -> bool:

@@ -95,7 +95,15 @@ def ngx_timeout_hours(scene: Scene) -> Answers:
                     f"A request to a server that hangs keeps its connection for {human_seconds(time)}",
                     (one.name,),
                     evidence=(f"{one.name} {' '.join(one.args)}",),
+                    fix=_BY_PHP if one.name.startswith("fastcgi_") else "",
                 )
+
+
+_BY_PHP = (
+    "Set the timeout to what a user waits for (60 seconds or less), and a longer one only in the `location` "
+    "that needs it. Where the program bounds its time (`request_terminate_timeout` of PHP-FPM), a little more "
+    "than that will do."
+)
 
 
 @check(
