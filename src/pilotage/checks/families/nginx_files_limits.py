@@ -101,8 +101,8 @@ def ngx_timeout_hours(scene: Scene) -> Answers:
 
 _BY_PHP = (
     "Set the timeout to what a user waits for (60 seconds or less), and a longer one only in the `location` "
-    "that needs it. Where the program bounds its time (`request_terminate_timeout` of PHP-FPM), a little more "
-    "than that will do."
+    "that needs it. Where the program bounds its time (`request_terminate_timeout` of PHP-FPM), a little "
+    "more than that will do."
 )
 
 
