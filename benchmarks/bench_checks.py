@@ -107,7 +107,7 @@ def measured(command: list[str]) -> Spent:
 
 
 def compare(folder: Path, paths: dict[str, str], schemas: str | None, rounds: int) -> None:
-    """All tools in turns; the median of the rounds, and ours as a share of theirs."""
+    """All tools in turns: the medians of the rounds, and of what each took for one of ours."""
     running = commands(folder, paths, schemas)
     spent: dict[str, list[Spent]] = {name: [] for name in running}
     # Files come into the cache of the machine, and byte code is written, as an installation does it for others.
@@ -119,15 +119,27 @@ def compare(folder: Path, paths: dict[str, str], schemas: str | None, rounds: in
         for name, command in running.items():
             spent[name].append(measured(command))
             print(f"{name}: {spent[name][-1]}", file=sys.stderr, flush=True)
-    print("| tool | CPU s | wall s | peak MB | JSON MB | CPU of ours | memory of ours |")
-    print("|---|---|---|---|---|---|---|")
-    cpu, memory = (_median(spent["pilotage"], part) for part in ("cpu", "memory_mb"))
+    print(
+        "| tool | CPU s | wall s | peak MB | JSON MB | CPU of ours | wall of ours | memory of ours | less CPU: ours |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    ours = spent["pilotage"]
     for name, runs in spent.items():
-        mine, peak = _median(runs, "cpu"), _median(runs, "memory_mb")
-        row = (
-            f"| {name} | {mine:.2f} | {_median(runs, 'wall'):.2f} | {peak:.0f} | {runs[0].written / 1e6:.1f}"
+        told = (
+            f"{_median(runs, 'cpu'):.2f}",
+            f"{_median(runs, 'wall'):.2f}",
+            f"{_median(runs, 'memory_mb'):.0f}",
         )
-        print(f"{row} | {mine / cpu:.1f}× | {peak / memory:.1f}× |")
+        ratios = (f"{_times(runs, ours, part):.2f}×" for part in ("cpu", "wall", "memory_mb"))
+        less = sum(one.cpu < other.cpu for one, other in zip(ours, runs, strict=True))
+        won = f"{less} of {rounds}" if runs is not ours else ""
+        print("| " + " | ".join((name, *told, f"{runs[0].written / 1e6:.1f}", *ratios, won)) + " |")
+
+
+def _times(runs: list[Spent], ours: list[Spent], part: str) -> float:
+    """How many times as much as ours, round by round, since the speed of a machine drifts; the median."""
+    pairs = zip(runs, ours, strict=True)
+    return statistics.median(getattr(one, part) / getattr(other, part) for one, other in pairs)
 
 
 def _median(runs: list[Spent], part: str) -> float:

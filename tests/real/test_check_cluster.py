@@ -47,6 +47,7 @@ SILENT: dict[str, str] = {
     "missing-required": _REFUSED,
     "nginx-path-type-strict": _SEVERAL,
     "null-value": "the server stores an absent field",
+    "removed-api": "a cluster shows each object in whatever version it is asked for",
     "selector-mismatch": _REFUSED,
     "wrong-type": _REFUSED,
 }
