@@ -27,6 +27,10 @@ _BEGIN = regex(r"^[^\s#]", re.MULTILINE)
 """Where a document in block form begins."""
 
 
+ITEM_NAMES = ("name", "key", "mountPath", "containerPort", "port", "host", "path", "type", "topologyKey")
+"""What tells items of a list apart."""
+
+
 class Place(msgspec.Struct, frozen=True):
     """Where something stands.
 
@@ -352,7 +356,7 @@ def is_patch_name(name: str) -> bool:
 
 
 def _item_name(item: object, position: int) -> str:
-    for key in ("name", "key", "mountPath", "containerPort", "port", "host", "path", "type", "topologyKey"):
+    for key in ITEM_NAMES:
         value = dig(item, key)
         if isinstance(value, str | int):
             return f"[{key}={value}]"

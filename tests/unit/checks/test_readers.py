@@ -140,6 +140,8 @@ def test_yaml_in_braces_is_not_json() -> None:
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n",
         "apiVersion: v1\nkind: Pod\nmetadata:\n{{- if .Values.x }}\n  name: x\n{{- end }}\n",
         'apiVersion: v1\nkind: Pod\nmetadata:\n  name: "{{ name }}"\n',
+        "kind: ${ROLE_KIND}\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {name: a}\n",
+        "kind: '@KIND@'\napiVersion: v1\nmetadata: {name: a}\n",
     ],
 )
 def test_templates_are_said_to_be_such(tmp_path: Path, text: str) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from pilotage.checks.dialect import DialectError, load
 from pilotage.checks.objects import Document, KubeObject, Place, SourceFile, is_patch_name
+from pilotage.checks.readers.built import BuiltObject
 from pilotage.checks.readers.elsewhere import host_of
 from pilotage.checks.readers.manifests import ManifestReader
 from pilotage.checks.readers.reading import Problem, Reading, Trouble
@@ -368,7 +369,7 @@ class _Origins:
         )
         origin = self._origin(one, path) if path and "repo:" not in note else None
         if origin is not None and origin.document is not None:
-            return KubeObject(data, origin.document, origin.prefix)
+            return BuiltObject(data, origin.document, origin.prefix, origin.data)
         return KubeObject(data, self._whole(self._root.file))
 
     def _origin(self, one: KubeObject, path: str) -> KubeObject | None:

@@ -27,6 +27,8 @@ _KUBERNETES = regex(r"(?:^|[{,])\s*[\"']?kind[\"']?\s*:", re.MULTILINE)
 _KIND = regex(r"\bkind[\"']?\s*:")
 _API_VERSION = regex(r"(?:^|[{,])\s*[\"']?apiVersion[\"']?\s*:", re.MULTILINE)
 _TEMPLATE = regex(r"\{\{|\{%|<%|\$\{\{")
+_NO_KIND = regex(r"[${}<>%@#]")
+"""Signs that only the name of something to be put in their place has."""
 _BAD_BYTES = regex("[\udc80-\udcff]")
 
 NOT_KUBERNETES = "not Kubernetes"
@@ -177,7 +179,7 @@ def _take(value: object, document: Document, into: Reading, items: Sequence[Docu
     found = False
     for kube_object in _objects(value, document, (), items):
         found = True
-        if _TEMPLATE.search(kube_object.name) or _TEMPLATE.search(kube_object.kind):
+        if _TEMPLATE.search(kube_object.name) or _NO_KIND.search(kube_object.kind):
             line = kube_object.place(("metadata", "name")).line
             message = "looks like an unrendered template: its name is a placeholder"
             _report(document, into, (line, 0), (Trouble.TEMPLATE, message, False))
