@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+import weakref
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -129,14 +130,27 @@ def _may_be_a_lock(rule: Mapping[str, Any], verbs: set[str]) -> bool:
 
 def _rules_anywhere(scene: Scene, workload: Workload) -> Iterator[Mapping[str, Any]]:
     """The rules that bind its account, in all namespaces or in some."""
-    one = workload.object
-    for binding in scene.of("ClusterRoleBinding", "RoleBinding"):
-        names = (
-            as_text(dig(subject, "name")) == account_of(workload)
-            and one.namespace in {"", as_text(dig(subject, "namespace")) or binding.namespace}
-            for subject in as_list(binding.data.get("subjects"))
-        )
-        if any(names):
-            kind, role = as_text(binding.get("roleRef", "kind")), as_text(binding.get("roleRef", "name"))
-            found = scene.find(kind, role, binding)
-            yield from map(as_map, as_list(found.data.get("rules")) if found is not None else ())
+    scene.asked.update(_BINDINGS)
+    home = workload.object.namespace
+    named = _bound(scene).get(account_of(workload), ())
+    for binding in dict.fromkeys(one for one, namespace in named if home in {"", namespace}):
+        kind, role = as_text(binding.get("roleRef", "kind")), as_text(binding.get("roleRef", "name"))
+        found = scene.find(kind, role, binding)
+        yield from map(as_map, as_list(found.data.get("rules")) if found is not None else ())
+
+
+_BINDINGS = ("ClusterRoleBinding", "RoleBinding")
+_Bound = Mapping[str, list[tuple[KubeObject, str]]]
+_bound_in: weakref.WeakKeyDictionary[Scene, _Bound] = weakref.WeakKeyDictionary()
+
+
+def _bound(scene: Scene) -> _Bound:
+    """Name of an account -> the bindings that name it, each with the namespace of the account."""
+    if scene not in _bound_in:
+        found: dict[str, list[tuple[KubeObject, str]]] = defaultdict(list)
+        for binding in scene.of(*_BINDINGS):
+            for subject in as_list(binding.data.get("subjects")):
+                namespace = as_text(dig(subject, "namespace")) or binding.namespace
+                found[as_text(dig(subject, "name"))].append((binding, namespace))
+        _bound_in[scene] = found
+    return _bound_in[scene]

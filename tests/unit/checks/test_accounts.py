@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pilotage.checks.accounts import Agreement, agreement
 from pilotage.checks.objects import KubeObject
+from pilotage.checks.readers.files import read_text
 from pilotage.checks.scene import Scene
 
 RBAC = "rbac.authorization.k8s.io/v1"
@@ -85,3 +87,49 @@ def test_one_that_changes_nothing_of_others(rule: dict[str, Any]) -> None:
 
 def test_what_another_namespace_is_granted_does_not_count() -> None:
     assert answer(scene(SERVICES, namespace="other")) is Agreement.UNKNOWN
+
+
+ONE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: c{n}, namespace: n{n}}}
+spec:
+  template:
+    spec: {{serviceAccountName: a{n}, containers: [{{name: c, image: example/c}}]}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {{name: r{n}, namespace: n{n}}}
+rules: [{{apiGroups: [apps], resources: [{resource}], verbs: [update]}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {{name: b{n}, namespace: n{n}}}
+roleRef: {{kind: Role, name: r{n}, apiGroup: rbac.authorization.k8s.io}}
+subjects: [{{kind: ServiceAccount, name: a{n}}}, {{kind: ServiceAccount, name: a{n}, namespace: n{n}}}]
+"""
+
+
+def test_bindings_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "---\n".join(ONE.format(n=n, resource="deployments" if n % 2 else "leases") for n in range(20))
+    scene = Scene(read_text(text).objects)
+    asked = []
+    given = Scene.of
+
+    def counted(self: Scene, *kinds: str) -> Iterator[KubeObject]:
+        asked.append(kinds)
+        return given(self, *kinds)
+
+    monkeypatch.setattr(Scene, "of", counted)
+    found = [agreement(scene, one) for one in scene.workloads]
+    assert found == [Agreement.BY_LEASE, Agreement.NONE] * 10
+    assert sum("RoleBinding" in kinds for kinds in asked) == 1
+
+
+def test_kinds_that_it_rests_on_are_told_each_time() -> None:
+    scene = Scene(read_text(ONE.format(n=1, resource="pods")).objects)
+    (workload,) = scene.workloads
+    for _ in range(2):
+        scene.asked.clear()
+        agreement(scene, workload)
+        assert {"ClusterRoleBinding", "RoleBinding"} <= scene.asked
