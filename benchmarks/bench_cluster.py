@@ -35,6 +35,7 @@ from pilotage.checks.registry import all_checks
 from pilotage.clients.kubernetes.access import read_access
 from pilotage.clients.kubernetes.api import ReadOnlyApi
 from pilotage.clients.kubernetes.discovery import discover
+from pilotage.clients.kubernetes.failures import Failure
 async def main():
     async with ReadOnlyApi(read_access(sys.argv[1])) as api:
         wanted = listed_for(all_checks().values())
@@ -43,8 +44,11 @@ async def main():
         for one in wanted:
             served = found.resources.get((one.group, one.resource))
             if served:
-                async for page in api.pages(served.path()):
-                    kept += page.items
+                try:
+                    async for page in api.pages(served.path()):
+                        kept += page.items
+                except Failure as failure:
+                    print(failure, file=sys.stderr)
         print(len(kept))
 asyncio.run(main())
 """
