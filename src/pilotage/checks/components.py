@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from importlib.resources import files
 
-from pilotage.checks.dialect import load
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container, Workload
 from pilotage.core.regex import regex
@@ -17,9 +16,8 @@ _SLEEPS = regex(r"\b(?:sleep\s+(?:infinity|inf|\d+[dh]?)\W*(?:done)?|tail -f /de
 @functools.cache
 def _roles() -> dict[str, tuple[str, ...]]:
     """Last parts of an image's name -> roles."""
-    text = files("pilotage.checks").joinpath("data/components.yaml").read_text("utf-8")
     found: dict[str, list[str]] = {}
-    for row in as_list(as_map(load(text)).get("components")):
+    for row in as_list(as_map(read_table("data/components.yaml")).get("components")):
         for image in as_list(dig(row, "images")):
             found.setdefault(as_text(image), []).append(as_text(dig(row, "role")))
     return {image: tuple(roles) for image, roles in found.items()}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from importlib.resources import files
 
 import msgspec
 
 from pilotage.checks.components import bare_image
-from pilotage.checks.dialect import load
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import as_list, as_map, as_text, dig
 
 _HUB = ("docker.io/", "index.docker.io/", "registry-1.docker.io/")
@@ -40,8 +39,7 @@ def gone_image(image: str) -> GoneImage | None:
 @functools.cache
 def _rows() -> Mapping[str, GoneImage]:
     """Name on Docker Hub -> its row."""
-    text = files("pilotage.checks").joinpath("data/gone_images.yaml").read_text("utf-8")
-    rows = as_list(as_map(load(text)).get("images"))
+    rows = as_list(as_map(read_table("data/gone_images.yaml")).get("images"))
     return {
         as_text(name): GoneImage(
             as_text(dig(row, "what")), as_text(dig(row, "fix")), dig(row, "pulled") is True

@@ -7,11 +7,10 @@ import enum
 import functools
 import re
 from collections.abc import Mapping
-from importlib.resources import files
 
 import msgspec
 
-from pilotage.checks.dialect import load
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import as_list, as_map, as_text, duration
 
 FILES = {
@@ -100,7 +99,7 @@ def known_by(product: str) -> Known | None:
     name = FILES.get(product)
     if name is None:
         return None
-    data = as_map(load(files("pilotage.checks").joinpath(f"data/{name}.yaml").read_text("utf-8")))
+    data = as_map(read_table(f"data/{name}.yaml"))
     tables: dict[str, dict[str, Range]] = {}
     patterns: dict[str, tuple[tuple[re.Pattern[str], Range], ...]] = {}
     for table in ("annotations", "settings", "flags"):
@@ -132,9 +131,8 @@ class Default(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _defaults() -> Mapping[tuple[str, str], tuple[Default, ...]]:
-    text = files("pilotage.checks").joinpath("data/controller_defaults.yaml").read_text("utf-8")
     found: dict[tuple[str, str], tuple[Default, ...]] = {}
-    for row in as_list(as_map(load(text)).get("defaults")):
+    for row in as_list(as_map(read_table("data/controller_defaults.yaml")).get("defaults")):
         mark = (as_text(row.get("product")), as_text(row.get("key")))
         value = row.get("value")
         bounds = Range(_minor(as_text(row.get("since"))), _minor(as_text(row.get("before"))))

@@ -6,17 +6,16 @@ import functools
 import re
 import weakref
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
 from pilotage.checks import components
 from pilotage.checks.accounts import Agreement, account_of, agreement
-from pilotage.checks.dialect import load
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Exposure, Scene
 from pilotage.checks.serving import serving_container
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container, Workload
 from pilotage.core.regex import regex
@@ -63,9 +62,8 @@ class Program(msgspec.Struct, frozen=True):
 @functools.cache
 def _programs() -> Mapping[str, Program]:
     """Last parts of an image's name -> its row."""
-    text = files("pilotage.checks").joinpath("data/one_instance.yaml").read_text("utf-8")
     found: dict[str, Program] = {}
-    for row in as_list(as_map(load(text)).get("programs")):
+    for row in as_list(as_map(read_table("data/one_instance.yaml")).get("programs")):
         unless = tuple(as_text(one) for one in as_list(dig(row, "unless")))
         why, fix = as_text(dig(row, "why")), as_text(dig(row, "fix"))
         program = Program(why, fix, unless, dig(row, "store") is True, dig(row, "hook") == "none")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from importlib.resources import files
 
 import msgspec
 
 from pilotage.checks import components
 from pilotage.checks.controllers import Version, version_of
-from pilotage.checks.dialect import load
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import as_list, as_map, as_text, dig
 from pilotage.checks.workloads import Container
 from pilotage.core.regex import regex
@@ -45,9 +44,8 @@ class _Program(msgspec.Struct, frozen=True):
 @functools.cache
 def _programs() -> Mapping[str, _Program]:
     """Last parts of an image's name -> its row."""
-    text = files("pilotage.checks").joinpath("data/serves_on.yaml").read_text("utf-8")
     found: dict[str, _Program] = {}
-    for row in as_list(as_map(load(text)).get("programs")):
+    for row in as_list(as_map(read_table("data/serves_on.yaml")).get("programs")):
         before = version_of(as_text(dig(row, "before")))
         program = _Program(as_text(dig(row, "why")), before, dig(row, "start") == "image")
         found |= {as_text(image): program for image in as_list(dig(row, "images"))}

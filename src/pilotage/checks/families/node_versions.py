@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import Any
 
 from pilotage.checks import components
-from pilotage.checks.dialect import load
 from pilotage.checks.model import Answers, Confidence, Gap, NotApplicable, Pass, Severity, Unknown, check
 from pilotage.checks.nodes import minor_version, on_openshift
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.scene import Scene
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
 from pilotage.checks.workloads import KINDS, Workload
 from pilotage.core.regex import regex
@@ -29,7 +28,7 @@ _AFFINITY = "DuringSchedulingIgnoredDuringExecution"
 @functools.cache
 def _table(key: str) -> dict[str, tuple[str, tuple[int, int] | None]]:
     """Name -> what replaces it, and the version from which it is gone."""
-    data = load(files("pilotage.checks").joinpath("data/node_labels.yaml").read_text("utf-8"))
+    data = read_table("data/node_labels.yaml")
     return {
         as_text(dig(row, "name")): (
             as_text(dig(row, "instead")),

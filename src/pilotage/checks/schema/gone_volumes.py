@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from importlib import resources
 
 import msgspec
 
-from pilotage.checks.dialect import load
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import KeyPath, as_int, as_list, as_text, dig
 
 
@@ -53,10 +52,9 @@ def in_gone_volume(path: KeyPath, minor: int) -> bool:
 @functools.cache
 def _rows() -> Mapping[str, GoneVolume]:
     """Kind of volume -> its row."""
-    text = resources.files("pilotage.checks.schema").joinpath("data/gone_volumes.yaml").read_text("utf-8")
     return {
         (kind := as_text(dig(row, "kind"))): GoneVolume(
             kind, as_int(dig(row, "gone")) or 0, as_text(dig(row, "driver"))
         )
-        for row in as_list(load(text))
+        for row in as_list(read_table("schema/data/gone_volumes.yaml"))
     }

@@ -6,15 +6,14 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
 from typing import Any
 
 import msgspec
 
-from pilotage.checks.dialect import load
 from pilotage.checks.model import Operation, Patch
 from pilotage.checks.objects import KubeObject
 from pilotage.checks.plain_words import plain_value
+from pilotage.checks.tables import read_table
 from pilotage.checks.values import KeyPath, as_list, as_map, as_text, dig
 from pilotage.core.regex import regex
 
@@ -306,8 +305,10 @@ def _storage_class(one: KubeObject) -> _Change:
 @functools.cache
 def _drivers() -> Mapping[str, Mapping[str, Any]]:
     """Provisioner -> its row of `data/provisioners.yaml`."""
-    text = resources.files("pilotage.checks.schema").joinpath("data/provisioners.yaml").read_text("utf-8")
-    return {as_text(dig(row, "provisioner")): as_map(row) for row in as_list(load(text))}
+    return {
+        as_text(dig(row, "provisioner")): as_map(row)
+        for row in as_list(read_table("schema/data/provisioners.yaml"))
+    }
 
 
 _CHANGES: dict[str, Callable[[KubeObject], _Change]] = {
